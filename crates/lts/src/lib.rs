@@ -14,12 +14,29 @@
 //! # Ok::<(), lts::TooLarge>(())
 //! ```
 
+mod aut;
 mod builder;
+mod determinise;
+mod export;
+mod file;
+mod graph;
 mod ids;
 mod label;
 mod lts;
+mod mapping;
+mod progress;
+mod relabel;
+mod rows;
+mod select;
 
+pub use aut::{AutError, AutOptions, ReadError, parse_aut, read_aut, write_aut};
 pub use builder::{LtsBuilder, TooLarge};
+pub use determinise::{Internal, Stopped};
+pub use export::{write_dot, write_json};
+pub use file::{FileError, format_extension, is_standard_stream, read_text, write_file};
+pub use graph::Components;
 pub use ids::{LabelId, OriginId, StateId};
 pub use label::{Labels, TAU_TEXT, gate, offers};
 pub use lts::{Edge, Incoming, Lts, Transition};
+pub use progress::Progress;
+pub use select::{Selector, SelectorError, whole_label_regex};

@@ -1,5 +1,6 @@
 //! The compact immutable transition system: 8 bytes a transition, 4 bytes a state.
 
+use std::fmt;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -227,6 +228,15 @@ impl Lts {
         if repeats {
             dedup_rows(offsets, edges);
         }
+    }
+}
+
+/// In AUT format, so that a failing test shows a system that can be tried by hand.
+impl fmt::Debug for Lts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        crate::aut::write_aut(self, &mut text).map_err(|_| fmt::Error)?;
+        out.write_str(&String::from_utf8_lossy(&text))
     }
 }
 
