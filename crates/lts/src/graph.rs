@@ -41,19 +41,23 @@ impl Lts {
             row.clear();
             for at in self.edge_range(state) {
                 let edge = self.edges()[at];
-                if !keep(state, edge) {
-                    continue;
+                if keep(state, edge) {
+                    let label = &mut label_number[edge.label.index()];
+                    if *label == NONE {
+                        *label = labels.intern(self.label(edge.label)).raw();
+                    }
+                    row.push((Edge { label: LabelId::from_raw(*label), target: edge.target }, at));
                 }
+            }
+            // Targets are discovered in the order of the new labels, so that doing it again changes nothing.
+            row.sort_unstable();
+            for (edge, _) in &mut row {
                 let target = &mut number[edge.target.index()];
                 if *target == NONE {
                     *target = order.len() as u32;
                     order.push(edge.target);
                 }
-                let label = &mut label_number[edge.label.index()];
-                if *label == NONE {
-                    *label = labels.intern(self.label(edge.label)).raw();
-                }
-                row.push((Edge { label: LabelId::from_raw(*label), target: StateId::from_raw(*target) }, at));
+                edge.target = StateId::from_raw(*target);
             }
             row.sort_unstable();
             edges.extend(row.iter().map(|&(edge, _)| edge));

@@ -408,6 +408,13 @@ fn check_counts(header: &Header, blocks: &[Parsed], total_bytes: usize) -> Resul
     Ok(())
 }
 
+/// The parts of a transition line.
+struct Row<'a> {
+    source: u32,
+    label: &'a [u8],
+    target: u32,
+}
+
 /// Parses the lines of one block.
 struct BlockParser<'a> {
     header: &'a Header,
@@ -430,7 +437,7 @@ impl BlockParser<'_> {
             let row = &block[start..end];
             start = end + 1;
             parsed.lines += 1;
-            let Some((source, label, target)) = self.line(row, parsed.lines)? else { continue };
+            let Some(Row { source, label, target }) = self.line(row, parsed.lines)? else { continue };
             let label = std::str::from_utf8(label).map_err(|_| {
                 Cursor { row, at: 0 }.error("the label is not UTF-8 text", row.len(), parsed.lines)
             })?;
@@ -447,7 +454,7 @@ impl BlockParser<'_> {
 
     /// The parts of a transition line, or nothing for a blank line.
     #[inline]
-    fn line<'l>(&self, row: &'l [u8], number: usize) -> Result<Option<(u32, &'l [u8], u32)>, AutError> {
+    fn line<'l>(&self, row: &'l [u8], number: usize) -> Result<Option<Row<'l>>, AutError> {
         let mut cursor = Cursor { row, at: 0 };
         cursor.skip_space();
         if cursor.at == row.len() {
@@ -487,7 +494,7 @@ impl BlockParser<'_> {
             }
             bare => bare,
         };
-        Ok(Some((source, label, target)))
+        Ok(Some(Row { source, label, target }))
     }
 
     #[inline]
