@@ -24,7 +24,9 @@ mod ids;
 mod label;
 mod lts;
 mod mapping;
+mod network;
 mod progress;
+mod random;
 mod relabel;
 mod rows;
 mod select;
@@ -38,5 +40,9 @@ pub use graph::Components;
 pub use ids::{LabelId, OriginId, StateId};
 pub use label::{Labels, TAU_TEXT, gate, offers};
 pub use lts::{Edge, Incoming, Lts, Transition};
+pub use network::{
+    ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, parse_network,
+};
 pub use progress::Progress;
+pub use random::{RandomSystem, Shape};
 pub use select::{Selector, SelectorError, whole_label_regex};
