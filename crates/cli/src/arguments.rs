@@ -1,0 +1,101 @@
+//! What the command line takes. Help, completions and manual pages all come from here.
+
+use clap::{Args, Parser, ValueEnum};
+use lts::{Lts, Selector};
+
+use crate::commands::Command;
+
+/// Find where correct and incorrect behaviour part: a workbench for people who model, debug and test
+/// concurrent systems.
+#[derive(Parser)]
+#[command(name = "watershed", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 the input is wrong, 3 a limit was hit.\n\
+    Files: `-` is standard input or output; names ending in .gz and .zst are unpacked and packed.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub struct Common {
+    /// Write the result as one JSON object
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub json: bool,
+    /// Write nothing but errors; the exit code tells the answer
+    #[arg(long, short, global = true, help_heading = "Common options")]
+    pub quiet: bool,
+    /// Colours in messages
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Common options")]
+    pub color: Colour,
+    /// How many threads to use; 0 for one a core
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "Common options")]
+    pub threads: usize,
+}
+
+/// When messages are coloured.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On terminals
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How transition systems are read.
+#[derive(Args)]
+pub struct Reading {
+    /// A second name of the internal action besides `i`, such as mCRL2's `tau`
+    #[arg(long, value_name = "NAME")]
+    pub tau: Option<String>,
+}
+
+/// What happens to a transition system before the command looks at it.
+#[derive(Args)]
+pub struct Transform {
+    /// Make labels internal: GATE, '"exact label"' or a regular expression for whole labels
+    #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
+    pub hide: Vec<Selector>,
+    /// Make all labels internal but these
+    #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
+    pub keep: Vec<Selector>,
+    /// Remove the transitions with these labels, and what can't be reached without them
+    #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
+    pub cut: Vec<Selector>,
+    /// Rename labels: 'GATE -> NEW', or with a regular expression 'SEND (.*) -> PUT $1'
+    #[arg(long, value_name = "RULE", value_parser = parse_rename, help_heading = "Labels")]
+    pub rename: Vec<(Selector, String)>,
+}
+
+impl Transform {
+    /// Applies what was asked for: cut, rename, hide, keep.
+    pub fn apply(&self, mut lts: Lts) -> Lts {
+        if !self.cut.is_empty() {
+            lts = lts.cut(&self.cut);
+        }
+        if !self.rename.is_empty() {
+            lts = lts.rename(&self.rename);
+        }
+        if !self.hide.is_empty() {
+            lts = lts.hide(&self.hide);
+        }
+        if !self.keep.is_empty() {
+            lts = lts.keep(&self.keep);
+        }
+        lts
+    }
+}
+
+fn parse_selector(text: &str) -> Result<Selector, String> {
+    Selector::parse(text).map_err(|error| error.to_string())
+}
+
+fn parse_rename(text: &str) -> Result<(Selector, String), String> {
+    let (from, to) = text.split_once("->").ok_or("expected `LABELS -> NEW`")?;
+    let unquoted = to.trim().trim_matches(['"', '\'']);
+    Ok((parse_selector(from)?, unquoted.to_owned()))
+}

@@ -1,0 +1,71 @@
+//! `watershed compose`: several transition systems put together.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use lts::Network;
+
+use super::info::describe;
+use crate::arguments::Reading;
+use crate::failure::{Answer, Failure};
+use crate::inputs::{read_lts, read_network, write_lts};
+use crate::progress::with_progress;
+use crate::terminal::Terminal;
+
+/// Put transition systems together: a network file, or a product on common labels
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    watershed compose protocol.exp -o protocol.aut\n  \
+    watershed compose sender.aut receiver.aut -o both.aut     synchronised on their common labels\n\n\
+A network file:\n  \
+    hide SEND in\n    \
+      par SEND, GAME #2 in\n      \
+        \"a.aut\" || \"b.aut\" || rename RECV -> SEND in \"c.aut\" end rename\n    \
+      end par\n  \
+    end hide")]
+pub struct Compose {
+    /// One network (.exp), or several transition systems
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
+    /// Where to write the result: .aut, .dot or .json, also packed
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Stop at this many states
+    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    max_states: usize,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Compose {
+    pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        let start = Instant::now();
+        let tau = self.reading.tau.as_deref();
+        let network = match self.inputs.as_slice() {
+            [path] if lts::format_extension(path).as_deref() != Some("aut") => {
+                read_network(path, tau, terminal)?
+            }
+            paths => {
+                let leaves: Result<Vec<Network>, Failure> =
+                    paths.iter().map(|path| Ok(read_lts(path, tau, terminal)?.into())).collect();
+                Network::product(leaves?)
+            }
+        };
+        let composition =
+            with_progress(terminal, "composing", |progress| network.compose(self.max_states, progress));
+        let composition = composition.map_err(|error| Failure::limit(error.to_string()))?;
+        if let Some(output) = &self.output {
+            write_lts(&composition.lts, output)?;
+        }
+        let shown_on_standard_output = self.output.as_deref().is_some_and(lts::is_standard_stream);
+        if !shown_on_standard_output {
+            terminal.show(&describe(&composition.lts, composition.complete, false, start));
+        }
+        if composition.complete {
+            return Ok(Answer::Yes);
+        }
+        terminal.remark("partial result: the limit on states was hit or the work was cancelled");
+        Ok(Answer::Partial)
+    }
+}

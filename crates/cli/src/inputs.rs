@@ -1,0 +1,82 @@
+//! Opening what the user names: a transition system or a network, recognised by its extension.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lts::{AutOptions, Lts, Network};
+use source::Sources;
+
+use crate::failure::Failure;
+use crate::progress::with_progress;
+use crate::terminal::Terminal;
+
+/// Reads a transition system.
+pub fn read_lts(path: &Path, tau: Option<&str>, terminal: &Terminal) -> Result<Lts, Failure> {
+    match lts::format_extension(path).as_deref() {
+        Some("aut") => {}
+        None if lts::is_standard_stream(path) => {}
+        Some("exp") => {
+            return Err(Failure::wrong(format!("{} is a network, not a transition system", path.display()))
+                .help("compose it first: `watershed compose NETWORK.exp -o OUT.aut`"));
+        }
+        extension => {
+            let known =
+                extension.map_or("no extension".into(), |extension| format!("the extension .{extension}"));
+            return Err(Failure::wrong(format!("{}: can't tell the format from {known}", path.display()))
+                .help(
+                    "transition systems are read from .aut files, also .aut.gz and .aut.zst, or from `-`",
+                ));
+        }
+    }
+    let options = AutOptions { tau: tau.map(str::to_owned) };
+    let what = format!("reading {}", path.display());
+    Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, &options, progress))?)
+}
+
+/// Reads a network and the systems it names, which lie relative to it.
+pub fn read_network(path: &Path, tau: Option<&str>, terminal: &Terminal) -> Result<Network, Failure> {
+    let text = lts::read_text(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut sources = Sources::new();
+    let file = sources.add(path.display().to_string(), text);
+    let mut loaded: Vec<(String, Arc<Lts>)> = Vec::new();
+    let mut load = |name: &str| {
+        if let Some((_, known)) = loaded.iter().find(|(known, _)| known == name) {
+            return Ok(Arc::clone(known));
+        }
+        let lts = read_lts(&folder.join(name), tau, terminal).map_err(|failure| {
+            let text = failure.diagnostics.iter().map(|diagnostic| match diagnostic.span() {
+                Some(span) => {
+                    let place = failure.sources.position(span);
+                    format!("{name}:{}:{}: {}", place.line, place.column, diagnostic.message)
+                }
+                None => diagnostic.message.clone(),
+            });
+            text.collect::<Vec<_>>().join("; ")
+        })?;
+        let lts = Arc::new(lts);
+        loaded.push((name.to_owned(), Arc::clone(&lts)));
+        Ok(lts)
+    };
+    let network = lts::parse_network(file, &sources, &mut load);
+    network.map_err(|diagnostics| Failure { code: 2, diagnostics, sources })
+}
+
+/// Writes a transition system in the format that the extension names; AUT where there is none.
+pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
+    let extension = lts::format_extension(path);
+    let written = match extension.as_deref() {
+        Some("aut") | None => lts::write_file(path, |out| lts::write_aut(lts, out)),
+        Some("dot") => lts::write_file(path, |out| lts::write_dot(lts, out)),
+        Some("json") => lts::write_file(path, |out| lts::write_json(lts, out)),
+        Some(other) => {
+            return Err(Failure::wrong(format!("{}: can't write the format .{other}", path.display()))
+                .help("transition systems are written as .aut, .dot or .json, packed with .gz or .zst"));
+        }
+    };
+    match written {
+        // The reader of a pipe has had enough: `watershed convert big.aut - | head`.
+        Err(error) if error.error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}

@@ -1,0 +1,25 @@
+//! What results look like: text for people, JSON with stable keys for programs.
+//!
+//! Every result is a plain structure that derives its JSON from its fields and writes its text itself. Nothing is
+//! computed here.
+//!
+//! ```
+//! let size = report::Size { states: 1200, transitions: 3400 };
+//! assert_eq!(size.to_string(), "1,200 states, 3,400 transitions");
+//! assert_eq!(report::json(&size), r#"{"states":1200,"transitions":3400}"#);
+//! ```
+
+mod comparison;
+mod number;
+mod reduction;
+mod system;
+
+pub use comparison::{Comparison, Reason};
+pub use number::{bytes, count, grouped, seconds};
+pub use reduction::Reduction;
+pub use system::{LabelUse, Size, System};
+
+/// A result as one JSON object on one line.
+pub fn json(result: &impl serde::Serialize) -> String {
+    serde_json::to_string(result).expect("results have string keys and finite numbers")
+}
