@@ -73,3 +73,8 @@ impl LabelId {
         self == Self::TAU
     }
 }
+
+impl OriginId {
+    /// The first origin.
+    pub const ZERO: OriginId = OriginId(0);
+}

@@ -45,4 +45,5 @@ pub use network::{
 };
 pub use progress::Progress;
 pub use random::{RandomSystem, Shape};
+pub use rows::RowSet;
 pub use select::{Selector, SelectorError, whole_label_regex};

@@ -1,0 +1,72 @@
+//! How state vectors are packed: each slot in as many bits as its values need.
+
+use crate::Slot;
+
+/// The slots of a state vector and where each lies in its packed form.
+///
+/// ```
+/// let layout = model::Layout::new(&[2, 32, 1]);
+/// let mut packed = vec![0; layout.words()];
+/// layout.pack(&[3, 70_000, 1], &mut packed);
+/// let mut state = vec![0; layout.width()];
+/// layout.unpack(&packed, &mut state);
+/// assert_eq!(state, [3, 70_000, 1]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    fields: Vec<Field>,
+    words: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    word: u32,
+    shift: u32,
+    mask: u32,
+}
+
+impl Layout {
+    /// A layout for slots of these numbers of bits, 0 to 32 each; a field never crosses a word of 32 bits.
+    pub fn new(bits: &[u32]) -> Self {
+        let (mut word, mut used) = (0, 0);
+        let mut fields = Vec::with_capacity(bits.len());
+        for &bits in bits {
+            debug_assert!(bits <= 32);
+            if used + bits > 32 {
+                (word, used) = (word + 1, 0);
+            }
+            let mask = ((1u64 << bits) - 1) as u32;
+            fields.push(Field { word, shift: used.min(31), mask });
+            used += bits;
+        }
+        Self { fields, words: word as usize + 1 }
+    }
+
+    /// How many slots a state has.
+    pub fn width(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// How many 32-bit words a packed state has; at least one.
+    pub fn words(&self) -> usize {
+        self.words.max(1)
+    }
+
+    /// Packs a state.
+    #[inline]
+    pub fn pack(&self, state: &[Slot], packed: &mut [u32]) {
+        packed.fill(0);
+        for (field, &value) in self.fields.iter().zip(state) {
+            debug_assert!(value & !field.mask == 0, "a slot holds {value}, more than its bits allow");
+            packed[field.word as usize] |= value << field.shift;
+        }
+    }
+
+    /// Unpacks a state.
+    #[inline]
+    pub fn unpack(&self, packed: &[u32], state: &mut [Slot]) {
+        for (field, value) in self.fields.iter().zip(state) {
+            *value = (packed[field.word as usize] >> field.shift) & field.mask;
+        }
+    }
+}

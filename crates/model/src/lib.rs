@@ -1,0 +1,111 @@
+//! The one door between languages and everything else.
+//!
+//! A front end turns text into a [`Model`]; exploration, checking and coverage know models only. A state is a short
+//! vector of [`Slot`]s. Structured values are interned ([`SharedRows`]), so comparing, hashing and storing states
+//! never touches the language. Every step carries an origin: the set of source constructs that fired
+//! ([`Provenance`]).
+//!
+//! ```
+//! use lts::LabelId;
+//! use model::{Layout, Model, ModelError, Provenance, Slot, StateView, Step, Worker};
+//!
+//! /// A counter modulo three.
+//! struct Counter { layout: Layout, provenance: Provenance }
+//!
+//! impl Model for Counter {
+//!     fn layout(&self) -> &Layout { &self.layout }
+//!     fn initial(&self) -> Result<Vec<Slot>, ModelError> { Ok(vec![0]) }
+//!     fn worker(&self) -> Box<dyn Worker + '_> { Box::new(Ticker) }
+//!     fn label(&self, _: LabelId) -> String { "TICK".into() }
+//!     fn describe(&self, state: &[Slot]) -> StateView { StateView { values: vec![("n".into(), state[0].to_string())] } }
+//!     fn provenance(&self) -> &Provenance { &self.provenance }
+//! }
+//!
+//! struct Ticker;
+//! impl Worker for Ticker {
+//!     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+//!         emit(Step { label: LabelId::new(1), target: &[(state[0] + 1) % 3], origin: Provenance::NONE });
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let counter = Counter { layout: Layout::new(&[2]), provenance: Provenance::default() };
+//! let mut next = Vec::new();
+//! counter.worker().successors(&[2], &mut |step| next.push(step.target.to_vec()))?;
+//! assert_eq!(next, [[0]]);
+//! # Ok::<(), ModelError>(())
+//! ```
+
+mod layout;
+mod provenance;
+mod rows;
+
+pub use layout::Layout;
+pub use provenance::{Mark, MarkId, MarkKind, Provenance};
+pub use rows::{LocalRows, SharedRows};
+
+use lts::{LabelId, OriginId};
+use source::Span;
+
+/// One number of a state vector.
+pub type Slot = u32;
+
+/// A system that can be explored, whatever language it was written in.
+pub trait Model: Sync {
+    /// How many slots a state has, and how many bits each needs.
+    fn layout(&self) -> &Layout;
+    /// The state in which everything begins.
+    fn initial(&self) -> Result<Vec<Slot>, ModelError>;
+    /// Scratch space and caches for one thread.
+    fn worker(&self) -> Box<dyn Worker + '_>;
+    /// The text of a label that a step carried. Labels are numbered as they turn up, 0 being the internal
+    /// action; nothing may depend on the order.
+    fn label(&self, label: LabelId) -> String;
+    /// The named values of a state, for people.
+    fn describe(&self, state: &[Slot]) -> StateView;
+    /// Where steps come from.
+    fn provenance(&self) -> &Provenance;
+}
+
+/// Computes successors on one thread.
+pub trait Worker {
+    /// Calls `emit` for every step out of a state, in the order of the source; the same step may come twice.
+    fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError>;
+}
+
+/// One step of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// What happens.
+    pub label: LabelId,
+    /// The state after it.
+    pub target: &'a [Slot],
+    /// The source constructs that fired.
+    pub origin: OriginId,
+}
+
+/// A state for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateView {
+    /// Names and values, in the order of the source.
+    pub values: Vec<(String, String)>,
+}
+
+/// A run-time error of the model: an overflow, an unmatched case, an access out of range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelError {
+    /// What went wrong.
+    pub message: String,
+    /// Where in the model's source.
+    pub span: Option<Span>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl std::fmt::Display for ModelError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ModelError {}

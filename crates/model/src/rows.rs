@@ -1,0 +1,131 @@
+//! Interned rows of numbers, shared by several threads: structured values, labels with their offers, sets of marks.
+//!
+//! A row is stored once and known by its number. Every thread works on its own copy of a prefix of the shared
+//! table, so that reading and finding known rows takes no lock; only a row that is new to the thread does.
+
+use std::sync::RwLock;
+
+use lts::RowSet;
+
+/// The table behind the threads' copies.
+#[derive(Debug, Default)]
+pub struct SharedRows {
+    table: RwLock<RowSet>,
+}
+
+impl SharedRows {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A thread's own view.
+    pub fn local(&self) -> LocalRows<'_> {
+        LocalRows { shared: self, table: self.read().clone() }
+    }
+
+    /// The number of a row, added if it is new.
+    pub fn intern(&self, row: &[u32]) -> u32 {
+        if let Some(known) = self.read().find(row) {
+            return known as u32;
+        }
+        self.table.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(row).0 as u32
+    }
+
+    /// A copy of a row.
+    pub fn row(&self, number: u32) -> Vec<u32> {
+        self.read().row(number as usize).to_vec()
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.read().len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, RowSet> {
+        self.table.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// One thread's view of a [`SharedRows`].
+///
+/// ```
+/// let shared = model::SharedRows::new();
+/// let (mut one, mut two) = (shared.local(), shared.local());
+/// let number = one.intern(&[1, 2, 3]);
+/// assert_eq!(two.row(number), [1, 2, 3]);
+/// assert_eq!(two.intern(&[1, 2, 3]), number);
+/// ```
+pub struct LocalRows<'a> {
+    shared: &'a SharedRows,
+    table: RowSet,
+}
+
+impl LocalRows<'_> {
+    /// The number of a row, added if it is new to everybody.
+    #[inline]
+    pub fn intern(&mut self, row: &[u32]) -> u32 {
+        match self.table.find(row) {
+            Some(known) => known as u32,
+            None => self.intern_new(row),
+        }
+    }
+
+    /// The row with a number that some thread got from [`intern`](Self::intern).
+    #[inline]
+    pub fn row(&mut self, number: u32) -> &[u32] {
+        if number as usize >= self.table.len() {
+            self.catch_up();
+        }
+        self.table.row(number as usize)
+    }
+
+    #[cold]
+    fn intern_new(&mut self, row: &[u32]) -> u32 {
+        let number = self.shared.intern(row);
+        self.catch_up();
+        number
+    }
+
+    /// Copies the rows that others have added.
+    #[cold]
+    fn catch_up(&mut self) {
+        let shared = self.shared.read();
+        for number in self.table.len()..shared.len() {
+            self.table.insert(shared.row(number));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_agree_on_numbers() {
+        let shared = SharedRows::new();
+        std::thread::scope(|scope| {
+            for seed in 0..4u32 {
+                let shared = &shared;
+                scope.spawn(move || {
+                    let mut local = shared.local();
+                    for n in 0..5000u32 {
+                        let row = [n * 7 % 997, n % 3 + seed % 2];
+                        let number = local.intern(&row);
+                        assert_eq!(local.row(number), row);
+                    }
+                });
+            }
+        });
+        let mut rows: Vec<Vec<u32>> = (0..shared.len() as u32).map(|number| shared.row(number)).collect();
+        let count = rows.len();
+        rows.sort();
+        rows.dedup();
+        assert_eq!(rows.len(), count);
+    }
+}
