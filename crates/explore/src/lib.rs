@@ -1,0 +1,177 @@
+//! State-space generation: breadth first, on one or many threads, the result always the same.
+//!
+//! ```no_run
+//! # fn model() -> Box<dyn model::Model> { unimplemented!() }
+//! use explore::{Limits, Outcome, explore};
+//! let model = model();
+//! let found = explore(&*model, &Limits::default(), &lts::Progress::new());
+//! match &found.outcome {
+//!     Outcome::Complete => println!("{} states", found.states()),
+//!     other => println!("stopped after {} states: {other:?}", found.states()),
+//! }
+//! ```
+
+mod engine;
+mod store;
+
+use std::time::Duration;
+
+use lts::{LabelId, Lts, Progress, StateId};
+use model::{Model, ModelError, Slot};
+
+use store::Store;
+
+/// When to stop before everything is explored, and what to keep.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The most states.
+    pub states: usize,
+    /// The most memory for states and transitions, in bytes.
+    pub bytes: usize,
+    /// The longest time.
+    pub time: Option<Duration>,
+    /// How many threads; 0 for as many as the thread pool has.
+    pub threads: usize,
+    /// Whether transitions are kept; without them only counts are known.
+    pub transitions: bool,
+    /// Whether the origins of transitions are kept.
+    pub origins: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            states: MOST_STATES,
+            bytes: usize::MAX,
+            time: None,
+            threads: 0,
+            transitions: true,
+            origins: false,
+        }
+    }
+}
+
+/// More states than this can't be numbered.
+pub const MOST_STATES: usize = (1 << 31) - 2;
+
+/// How an exploration ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything reachable was explored.
+    Complete,
+    /// There are more states than allowed.
+    StateLimit,
+    /// There is more than the memory allowed.
+    MemoryLimit,
+    /// It would have taken longer than allowed.
+    TimeLimit,
+    /// It was asked to stop.
+    Cancelled,
+    /// The model made an error in some state.
+    Error {
+        /// What went wrong.
+        error: ModelError,
+        /// The state in which it did; none for the very start.
+        state: Option<StateId>,
+    },
+}
+
+impl Outcome {
+    /// Whether all reachable states were explored.
+    pub fn is_complete(&self) -> bool {
+        *self == Outcome::Complete
+    }
+}
+
+/// Counters of an exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Different transitions, those that the kept system has or would have.
+    pub transitions: u64,
+    /// States without any transition, among those explored.
+    pub deadlocks: u64,
+    /// How many states were explored; the others were only seen.
+    pub expanded: usize,
+    /// The greatest distance from the initial state.
+    pub depth: usize,
+    /// The most states at one distance.
+    pub widest_level: usize,
+    /// Memory of states and transitions at the end, in bytes.
+    pub bytes: usize,
+    /// Bytes of a packed state.
+    pub state_bytes: usize,
+}
+
+/// What an exploration has found.
+pub struct Exploration {
+    /// The system, where transitions were kept; without them its states only.
+    pub lts: Lts,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Counters.
+    pub statistics: Statistics,
+    store: Store,
+}
+
+/// Explores a model breadth first from its initial state.
+pub fn explore(model: &dyn Model, limits: &Limits, progress: &Progress) -> Exploration {
+    engine::run(model, limits, progress)
+}
+
+/// One step of a [trace](Exploration::trace_to).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceStep {
+    /// What happens, as the model numbers it.
+    pub label: LabelId,
+    /// Where it comes from.
+    pub origin: lts::OriginId,
+    /// The state after it.
+    pub target: StateId,
+}
+
+impl Exploration {
+    /// How many states were seen.
+    pub fn states(&self) -> usize {
+        self.store.len()
+    }
+
+    /// The values of a state.
+    pub fn state(&self, model: &dyn Model, state: StateId) -> Vec<Slot> {
+        let mut values = vec![0; model.layout().width()];
+        model.layout().unpack(self.store.packed(state.index()), &mut values);
+        values
+    }
+
+    /// A shortest way from the initial state to a state, recomputed from the states on it.
+    pub fn trace_to(&self, model: &dyn Model, state: StateId) -> Result<Vec<TraceStep>, ModelError> {
+        let mut states = vec![state];
+        let mut at = state.index();
+        while at != 0 {
+            at = self.store.parent(at);
+            states.push(StateId::new(at));
+        }
+        states.reverse();
+        let mut worker = model.worker();
+        let mut trace = Vec::with_capacity(states.len() - 1);
+        for pair in states.windows(2) {
+            let wanted = self.state(model, pair[1]);
+            let mut found = None;
+            let result = worker.successors(&self.state(model, pair[0]), &mut |step| {
+                if found.is_none() && step.target == wanted {
+                    found = Some(TraceStep { label: step.label, origin: step.origin, target: pair[1] });
+                }
+            });
+            match found {
+                Some(step) => trace.push(step),
+                None => {
+                    result?;
+                    unreachable!("a state was reached by a step that its predecessor does not have");
+                }
+            }
+        }
+        Ok(trace)
+    }
+}
+
+#[cfg(test)]
+mod tests;

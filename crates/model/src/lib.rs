@@ -68,7 +68,7 @@ pub trait Model: Sync {
 }
 
 /// Computes successors on one thread.
-pub trait Worker {
+pub trait Worker: Send {
     /// Calls `emit` for every step out of a state, in the order of the source; the same step may come twice.
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError>;
 }

@@ -1,0 +1,332 @@
+//! The exploration itself, in rounds over batches of states.
+//!
+//! 1. All threads compute the successors of the batch, a few states at a time, into buffers.
+//! 2. Each thread takes one shard of the hash table and looks the buffered targets of that shard up.
+//! 3. One thread goes through all buffered steps in order and numbers what is new.
+//! 4. Each shard learns the numbers of its new states.
+//!
+//! States are numbered in phase 3 only, in the order of their sources and of each source's steps. Nothing depends
+//! on which thread did what, so any number of threads gives the same result. One thread runs the same rounds.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+use lts::{LabelId, LtsBuilder, OriginId, Progress, StateId};
+use model::{Layout, Model, ModelError, Worker};
+use rayon::prelude::*;
+
+use crate::store::{Found, Store, hash};
+use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
+
+/// How many states a thread takes at a time.
+const PIECE: usize = 128;
+/// How many pieces a thread gets in a round, at most.
+const PIECES_A_THREAD: usize = 32;
+
+/// The steps out of a few neighbouring states.
+#[derive(Default)]
+struct Buffer {
+    /// The packed targets, end to end.
+    targets: Vec<u32>,
+    hashes: Vec<u64>,
+    labels: Vec<LabelId>,
+    origins: Vec<OriginId>,
+    /// How many steps each state has.
+    counts: Vec<u32>,
+    /// What phase 2 found: a state number, or a pending one with the highest bit set.
+    found: Vec<AtomicU32>,
+    /// What went wrong in the state behind the last one counted.
+    error: Option<ModelError>,
+}
+
+const NEW: u32 = 1 << 31;
+
+impl Buffer {
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.hashes.clear();
+        self.labels.clear();
+        self.origins.clear();
+        self.counts.clear();
+        self.error = None;
+    }
+}
+
+/// A thread's own things.
+struct Explorer<'m> {
+    worker: Box<dyn Worker + 'm>,
+    state: Vec<u32>,
+    packed: Vec<u32>,
+}
+
+pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Exploration {
+    let threads = if limits.threads == 0 { rayon::current_num_threads() } else { limits.threads };
+    let layout = model.layout();
+    let mut search = Search {
+        model,
+        layout,
+        limits,
+        store: Store::new(layout.words(), threads),
+        builder: LtsBuilder::new(),
+        label_numbers: Vec::new(),
+        statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
+        row: Vec::new(),
+    };
+    let outcome = search.run(threads, progress);
+    search.finish(outcome)
+}
+
+struct Search<'m> {
+    model: &'m dyn Model,
+    layout: &'m Layout,
+    limits: &'m Limits,
+    store: Store,
+    builder: LtsBuilder,
+    /// The builder's label for each of the model's, once it was seen.
+    label_numbers: Vec<Option<LabelId>>,
+    statistics: Statistics,
+    row: Vec<(LabelId, u32)>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, threads: usize, progress: &Progress) -> Outcome {
+        let start = Instant::now();
+        if let Err(error) = self.add_initial() {
+            return Outcome::Error { error, state: None };
+        }
+        let mut explorers: Vec<Explorer> = (0..threads)
+            .map(|_| Explorer {
+                worker: self.model.worker(),
+                state: vec![0; self.layout.width()],
+                packed: vec![0; self.layout.words()],
+            })
+            .collect();
+        let mut buffers: Vec<Buffer> = Vec::new();
+        let mut next = 0;
+        let mut level_end = 1;
+        self.statistics.widest_level = 1;
+        while next < self.store.len() {
+            if progress.is_cancelled() {
+                return Outcome::Cancelled;
+            }
+            if self.limits.time.is_some_and(|limit| start.elapsed() > limit) {
+                return Outcome::TimeLimit;
+            }
+            if self.bytes() > self.limits.bytes {
+                return Outcome::MemoryLimit;
+            }
+            let batch = (self.store.len() - next).min(threads * PIECES_A_THREAD * PIECE);
+            let pieces = batch.div_ceil(PIECE);
+            buffers.resize_with(pieces.max(buffers.len()), Buffer::default);
+            self.compute(&mut explorers, &mut buffers[..pieces], next, next + batch);
+            self.look_up(&buffers[..pieces]);
+            let ended = self.number(&buffers[..pieces], next);
+            self.store.shards.par_iter_mut().for_each(|shard| shard.settle());
+            progress.advance(batch as u64);
+            if let Some(outcome) = ended {
+                return outcome;
+            }
+            next += batch;
+            while level_end <= next && level_end < self.store.len() {
+                self.statistics.depth += 1;
+                level_end = self.level_end_after(level_end);
+            }
+        }
+        Outcome::Complete
+    }
+
+    /// Where the level that starts at `start` ends: behind the last state whose parent lies before `start`.
+    fn level_end_after(&mut self, start: usize) -> usize {
+        let (mut low, mut high) = (start, self.store.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.store.parent(middle) < start {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        self.statistics.widest_level = self.statistics.widest_level.max(low - start);
+        low
+    }
+
+    fn add_initial(&mut self) -> Result<(), ModelError> {
+        let initial = self.model.initial()?;
+        let mut packed = vec![0; self.layout.words()];
+        self.layout.pack(&initial, &mut packed);
+        let hash = hash(&packed);
+        let shard = self.store.shard_of(hash);
+        let (vectors, shards) = self.store.split();
+        shards[shard].find_or_note(hash, &packed, vectors, |_, _| unreachable!("the store is empty"), 0, 0);
+        let number = self.store.push(&packed, 0);
+        self.store.shards[shard].pending[0].number = Some(number);
+        self.store.shards[shard].settle();
+        Ok(())
+    }
+
+    /// Phase 1: the successors of the states from `first` to `end`.
+    fn compute(&self, explorers: &mut [Explorer], buffers: &mut [Buffer], first: usize, end: usize) {
+        // Pieces are handed out as threads become free; each buffer goes to exactly one of them.
+        let queue: Vec<std::sync::Mutex<&mut Buffer>> =
+            buffers.iter_mut().map(std::sync::Mutex::new).collect();
+        let taken = AtomicUsize::new(0);
+        explorers.par_iter_mut().for_each(|explorer| {
+            loop {
+                let piece = taken.fetch_add(1, Relaxed);
+                let Some(buffer) = queue.get(piece) else { break };
+                let mut buffer = buffer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let start = first + piece * PIECE;
+                self.compute_piece(explorer, &mut buffer, start, (start + PIECE).min(end));
+            }
+        });
+    }
+
+    fn compute_piece(&self, explorer: &mut Explorer, buffer: &mut Buffer, first: usize, end: usize) {
+        let Explorer { worker, state, packed } = explorer;
+        buffer.clear();
+        for number in first..end {
+            self.layout.unpack(self.store.packed(number), state);
+            let before = buffer.labels.len();
+            let result = worker.successors(state, &mut |step| {
+                self.layout.pack(step.target, packed);
+                buffer.targets.extend_from_slice(packed);
+                buffer.hashes.push(hash(packed));
+                buffer.labels.push(step.label);
+                if self.limits.origins {
+                    buffer.origins.push(step.origin);
+                }
+            });
+            if let Err(error) = result {
+                // The steps found before the error are as good as any.
+                buffer.counts.push((buffer.labels.len() - before) as u32);
+                buffer.error = Some(error);
+                break;
+            }
+            buffer.counts.push((buffer.labels.len() - before) as u32);
+        }
+        let count = buffer.labels.len();
+        buffer.found.resize_with(count.max(buffer.found.len()), AtomicU32::default);
+    }
+
+    /// Phase 2: which targets are known, and which are new.
+    fn look_up(&mut self, buffers: &[Buffer]) {
+        let words = self.layout.words();
+        let steps: usize = buffers.iter().map(|buffer| buffer.labels.len()).sum();
+        let several = self.store.shards.len() > 1;
+        let shift = 64 - self.store.shards.len().trailing_zeros();
+        let (vectors, shards) = self.store.split();
+        let buffered =
+            |buffer: u32, index: u32| &buffers[buffer as usize].targets[index as usize * words..][..words];
+        shards.par_iter_mut().enumerate().for_each(|(own, shard)| {
+            shard.reserve(steps, vectors);
+            for (number, buffer) in buffers.iter().enumerate() {
+                for (index, &hash) in buffer.hashes.iter().enumerate() {
+                    if several && (hash >> shift) as usize != own {
+                        continue;
+                    }
+                    let state = &buffer.targets[index * words..][..words];
+                    let found =
+                        shard.find_or_note(hash, state, vectors, buffered, number as u32, index as u32);
+                    let found = match found {
+                        Found::Known(number) => number,
+                        Found::Pending(position) => position | NEW,
+                    };
+                    buffer.found[index].store(found, Relaxed);
+                }
+            }
+        });
+    }
+
+    /// Phase 3: numbers what is new and keeps the transitions; says so if that was the end.
+    fn number(&mut self, buffers: &[Buffer], first: usize) -> Option<Outcome> {
+        let words = self.layout.words();
+        let most = self.limits.states.min(MOST_STATES);
+        let mut source = first;
+        for buffer in buffers {
+            let mut step = 0;
+            for &count in &buffer.counts {
+                self.row.clear();
+                for index in step..step + count as usize {
+                    let found = buffer.found[index].load(Relaxed);
+                    let target = match found & NEW {
+                        0 => found,
+                        _ => {
+                            let shard = self.store.shard_of(buffer.hashes[index]);
+                            let position = (found & !NEW) as usize;
+                            match self.store.shards[shard].pending[position].number {
+                                Some(number) => number,
+                                None if self.store.len() >= most => return Some(Outcome::StateLimit),
+                                None => {
+                                    let packed = &buffer.targets[index * words..][..words];
+                                    let number = self.store.push(packed, source as u32);
+                                    self.store.shards[shard].pending[position].number = Some(number);
+                                    number
+                                }
+                            }
+                        }
+                    };
+                    self.keep(source, buffer, index, target);
+                }
+                step += count as usize;
+                self.row.sort_unstable();
+                self.row.dedup();
+                self.statistics.transitions += self.row.len() as u64;
+                self.statistics.deadlocks += u64::from(count == 0);
+                source += 1;
+                self.statistics.expanded = source;
+            }
+            if let Some(error) = &buffer.error {
+                self.statistics.expanded = source - 1;
+                let state = Some(StateId::new(source - 1));
+                return Some(Outcome::Error { error: error.clone(), state });
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn keep(&mut self, source: usize, buffer: &Buffer, index: usize, target: u32) {
+        let label = self.label(buffer.labels[index]);
+        self.row.push((label, target));
+        if !self.limits.transitions {
+            return;
+        }
+        let (source, target) = (StateId::new(source), StateId::from_raw(target));
+        match self.limits.origins {
+            true => self.builder.add_with_origin(source, label, target, buffer.origins[index]),
+            false => self.builder.add(source, label, target),
+        }
+    }
+
+    /// The builder's number of a label: labels are numbered as they first turn up in the order of the states.
+    #[inline]
+    fn label(&mut self, label: LabelId) -> LabelId {
+        match self.label_numbers.get(label.index()) {
+            Some(&Some(known)) => known,
+            _ => self.new_label(label),
+        }
+    }
+
+    #[cold]
+    fn new_label(&mut self, label: LabelId) -> LabelId {
+        let number = self.builder.label(&self.model.label(label));
+        if self.label_numbers.len() <= label.index() {
+            self.label_numbers.resize(label.index() + 1, None);
+        }
+        self.label_numbers[label.index()] = Some(number);
+        number
+    }
+
+    fn bytes(&self) -> usize {
+        let a_transition = if self.limits.origins { 16 } else { 12 };
+        self.store.bytes() + self.builder.transition_count() * a_transition
+    }
+
+    fn finish(mut self, outcome: Outcome) -> Exploration {
+        self.statistics.bytes = self.bytes();
+        self.builder.reserve_states(self.store.len());
+        let provenance = self.model.provenance();
+        let lts = self.builder.finish_with(|a, b| provenance.union(a, b));
+        let lts = lts.expect("states are numbered with 31 bits, and transitions fit in memory");
+        Exploration { lts, outcome, statistics: self.statistics, store: self.store }
+    }
+}

@@ -1,0 +1,195 @@
+use std::collections::HashMap;
+
+use lts::OriginId;
+use model::{Layout, Provenance, StateView, Step, Worker};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A model given by arithmetic: from `s`, step `k` leads to `(s * multiplier + k * k + 1) mod size`.
+struct Arithmetic {
+    size: u32,
+    multiplier: u32,
+    fan: u32,
+    /// The state that makes an error.
+    broken: Option<u32>,
+    layout: Layout,
+    provenance: Provenance,
+}
+
+impl Arithmetic {
+    fn new(size: u32, multiplier: u32, fan: u32) -> Self {
+        Self {
+            size,
+            multiplier,
+            fan,
+            broken: None,
+            layout: Layout::new(&[20, 20]),
+            provenance: Provenance::default(),
+        }
+    }
+
+    fn steps(&self, state: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..self.fan).map(move |k| {
+            let target =
+                (u64::from(state) * u64::from(self.multiplier) + u64::from(k * k) + 1) % u64::from(self.size);
+            (k % 3 + 1, target as u32)
+        })
+    }
+}
+
+impl Model for Arithmetic {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    fn initial(&self) -> Result<Vec<Slot>, ModelError> {
+        Ok(vec![0, 0])
+    }
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(ArithmeticWorker(self))
+    }
+    fn label(&self, label: LabelId) -> String {
+        format!("L{}", label.index())
+    }
+    fn describe(&self, state: &[Slot]) -> StateView {
+        StateView { values: vec![("s".into(), state[0].to_string())] }
+    }
+    fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+}
+
+struct ArithmeticWorker<'a>(&'a Arithmetic);
+
+impl Worker for ArithmeticWorker<'_> {
+    fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        if self.0.broken == Some(state[0]) {
+            return Err(ModelError { message: "broken".into(), span: None, help: None });
+        }
+        for (label, target) in self.0.steps(state[0]) {
+            emit(Step {
+                label: LabelId::new(label as usize),
+                target: &[target, target / 2],
+                origin: OriginId::ZERO,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Breadth first, one state after the other, with a map.
+fn naive(model: &Arithmetic) -> (usize, Vec<(usize, String, usize)>) {
+    let mut numbers = HashMap::from([(0, 0)]);
+    let mut order = vec![0];
+    let mut transitions = Vec::new();
+    let mut next = 0;
+    while next < order.len() {
+        for (label, target) in model.steps(order[next]) {
+            let fresh = numbers.len();
+            let number = *numbers.entry(target).or_insert_with(|| {
+                order.push(target);
+                fresh
+            });
+            transitions.push((next, format!("L{label}"), number));
+        }
+        next += 1;
+    }
+    transitions.sort();
+    transitions.dedup();
+    (order.len(), transitions)
+}
+
+fn with_threads(threads: usize) -> Limits {
+    Limits { threads, ..Limits::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_number_of_threads_gives_the_naive_result(
+        size in 1u32..3000, multiplier in 0u32..50, fan in 0u32..5,
+    ) {
+        let model = Arithmetic::new(size, multiplier, fan);
+        let (states, expected) = naive(&model);
+        let mut texts = Vec::new();
+        for threads in [1, 2, 3] {
+            let found = explore(&model, &with_threads(threads), &Progress::new());
+            prop_assert!(found.outcome.is_complete());
+            prop_assert_eq!(found.states(), states);
+            let mut transitions: Vec<_> = found
+                .lts
+                .transitions()
+                .map(|t| (t.source.index(), found.lts.label(t.label).to_owned(), t.target.index()))
+                .collect();
+            transitions.sort();
+            prop_assert_eq!(&transitions, &expected);
+            prop_assert_eq!(found.statistics.transitions, expected.len() as u64);
+            let distances = found.lts.distances();
+            let depth = distances.iter().flatten().max().copied().unwrap_or(0);
+            prop_assert_eq!(found.statistics.depth, depth as usize);
+            let widest = (0..=depth).map(|d| distances.iter().filter(|&&x| x == Some(d)).count()).max();
+            prop_assert_eq!(Some(found.statistics.widest_level), widest);
+            texts.push(format!("{:?}", found.lts));
+        }
+        prop_assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}
+
+#[test]
+fn a_large_space_is_the_same_on_all_threads() {
+    let model = Arithmetic::new(300_000, 7, 3);
+    let texts: Vec<String> = [1, 2, 4]
+        .map(|threads| format!("{:?}", explore(&model, &with_threads(threads), &Progress::new()).lts))
+        .into();
+    assert!(texts[0] == texts[1] && texts[1] == texts[2]);
+}
+
+#[test]
+fn limits_leave_an_honest_part() {
+    let model = Arithmetic::new(100_000, 7, 3);
+    for threads in [1, 2] {
+        let found = explore(&model, &Limits { states: 1000, ..with_threads(threads) }, &Progress::new());
+        assert_eq!((found.outcome.clone(), found.states()), (Outcome::StateLimit, 1000));
+        assert!(found.statistics.expanded < 1000);
+    }
+    let found = explore(&model, &Limits { bytes: 1, ..Limits::default() }, &Progress::new());
+    assert_eq!(found.outcome, Outcome::MemoryLimit);
+    let found =
+        explore(&model, &Limits { time: Some(Duration::ZERO), ..Limits::default() }, &Progress::new());
+    assert_eq!(found.outcome, Outcome::TimeLimit);
+    let progress = Progress::new();
+    progress.cancel();
+    assert_eq!(explore(&model, &Limits::default(), &progress).outcome, Outcome::Cancelled);
+}
+
+#[test]
+fn an_error_of_the_model_comes_with_the_way_to_it() {
+    let mut model = Arithmetic::new(100_000, 7, 3);
+    model.broken = Some(57);
+    for threads in [1, 2] {
+        let found = explore(&model, &with_threads(threads), &Progress::new());
+        let Outcome::Error { state: Some(state), .. } = found.outcome.clone() else { panic!("no error") };
+        assert_eq!(found.state(&model, state)[0], 57);
+        let trace = found.trace_to(&model, state).unwrap();
+        let mut at = 0;
+        for step in &trace {
+            let target = found.state(&model, step.target)[0];
+            assert!(model.steps(at).any(|known| known == (step.label.raw(), target)));
+            at = target;
+        }
+        assert_eq!(at, 57);
+        // 0 -> 1 -> 8 -> 57
+        assert_eq!(trace.len(), 3);
+    }
+}
+
+#[test]
+fn counting_needs_no_transitions() {
+    let model = Arithmetic::new(5000, 3, 3);
+    let kept = explore(&model, &Limits::default(), &Progress::new());
+    let counted = explore(&model, &Limits { transitions: false, ..Limits::default() }, &Progress::new());
+    assert_eq!(kept.statistics.transitions, counted.statistics.transitions);
+    assert_eq!(counted.lts.transition_count(), 0);
+    assert_eq!(counted.lts.state_count(), kept.lts.state_count());
+}
