@@ -1,7 +1,7 @@
 //! Times the reductions on generated systems: `reduce_timing random|cycles|chain|... RELATION [STATES]`.
-use std::time::Instant;
 use bisim::{Relation, reduce};
 use lts::{LabelId, Lts, LtsBuilder, StateId};
+use std::time::Instant;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -11,7 +11,13 @@ fn main() {
     println!("{} states {} transitions, peak {} MB", lts.state_count(), lts.transition_count(), peak());
     let start = Instant::now();
     let reduced = reduce(&lts, relation).unwrap();
-    println!("{relation}: {} states {} transitions in {:.3} s, peak {} MB", reduced.state_count(), reduced.transition_count(), start.elapsed().as_secs_f64(), peak());
+    println!(
+        "{relation}: {} states {} transitions in {:.3} s, peak {} MB",
+        reduced.state_count(),
+        reduced.transition_count(),
+        start.elapsed().as_secs_f64(),
+        peak()
+    );
 }
 
 fn peak() -> u64 {
@@ -24,22 +30,37 @@ fn build(kind: &str, size: usize) -> Lts {
     let mut b = LtsBuilder::new();
     let mut seed = 42u64;
     let mut random = move |bound: usize| {
-        seed ^= seed << 13; seed ^= seed >> 7; seed ^= seed << 17;
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
         ((seed >> 11) as usize) % bound
     };
     let s = StateId::new;
     match kind {
         "random" => {
-            let labels: Vec<LabelId> = (0..10).map(|n| if n == 0 { LabelId::TAU } else { b.label(&format!("A{n}")) }).collect();
+            let labels: Vec<LabelId> =
+                (0..10).map(|n| if n == 0 { LabelId::TAU } else { b.label(&format!("A{n}")) }).collect();
             // counts per source first, so that sources come sorted
             let mut counts = vec![0u32; size];
-            for _ in 0..5 * size { counts[random(size)] += 1; }
+            for _ in 0..5 * size {
+                counts[random(size)] += 1;
+            }
             for (source, &count) in counts.iter().enumerate() {
-                for _ in 0..count { b.add(s(source), labels[random(10)], s(random(size))); }
+                for _ in 0..count {
+                    b.add(s(source), labels[random(10)], s(random(size)));
+                }
             }
         }
         "cycles" => {
-            let label = |b: &mut LtsBuilder, c: usize, p: usize| if p % 3 == 0 { b.label(&format!("C{c}_{p}")) } else if p == 9 {LabelId::TAU} else { LabelId::TAU };
+            let label = |b: &mut LtsBuilder, c: usize, p: usize| {
+                if p % 3 == 0 {
+                    b.label(&format!("C{c}_{p}"))
+                } else if p == 9 {
+                    LabelId::TAU
+                } else {
+                    LabelId::TAU
+                }
+            };
             for source in 0..1_000_000usize {
                 let mut power = 1;
                 for c in 0..6 {
@@ -51,18 +72,39 @@ fn build(kind: &str, size: usize) -> Lts {
                 }
             }
         }
-        "chain" => { let a = b.label("A"); for n in 0..size { b.add(s(n), a, s(n + 1)); } }
-        "tau-chain" => { let a = b.label("A"); for n in 0..size { b.add(s(n), if n % 2 == 0 {LabelId::TAU} else {a}, s(n + 1)); } }
+        "chain" => {
+            let a = b.label("A");
+            for n in 0..size {
+                b.add(s(n), a, s(n + 1));
+            }
+        }
+        "tau-chain" => {
+            let a = b.label("A");
+            for n in 0..size {
+                b.add(s(n), if n % 2 == 0 { LabelId::TAU } else { a }, s(n + 1));
+            }
+        }
         "hub" => {
             // every state of a chain, and one hub that leads to all of them; twice, so that the hubs stay together
-            let a = b.label("A"); let h = b.label("H");
-            for n in 0..size { b.add(s(n), a, s(n + 1)); }
-            for hub in 0..8 { for n in 0..=size { b.add(s(size + 1 + hub), h, s(n)); } }
+            let a = b.label("A");
+            let h = b.label("H");
+            for n in 0..size {
+                b.add(s(n), a, s(n + 1));
+            }
+            for hub in 0..8 {
+                for n in 0..=size {
+                    b.add(s(size + 1 + hub), h, s(n));
+                }
+            }
             b.set_initial(s(size + 1));
         }
         "random20" => {
             let labels: Vec<LabelId> = (0..50).map(|n| b.label(&format!("A{n}"))).collect();
-            for source in 0..size { for _ in 0..5 { b.add(s(source), labels[random(50)], s(random(size))); } }
+            for source in 0..size {
+                for _ in 0..5 {
+                    b.add(s(source), labels[random(50)], s(random(size)));
+                }
+            }
         }
         _ => panic!("unknown kind"),
     }

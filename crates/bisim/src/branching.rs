@@ -146,10 +146,11 @@ impl<'b> Refiner<'_, 'b> {
         self.refinement.note_reading(&affected);
         let (refinement, divergence) = (&self.refinement, self.divergence);
         // First, on all cores, the bottom states; they need no one else's signature.
-        let sign_bottom = |own: &mut Vec<u64>, &state: &u32| match bottom_sum(refinement, divergence, state, own) {
-            Some(sum) => Signed { block: refinement.partition.block(state), sum, state },
-            None => Signed { block: UNSIGNED, sum: 0, state },
-        };
+        let sign_bottom =
+            |own: &mut Vec<u64>, &state: &u32| match bottom_sum(refinement, divergence, state, own) {
+                Some(sum) => Signed { block: refinement.partition.block(state), sum, state },
+                None => Signed { block: UNSIGNED, sum: 0, state },
+            };
         let mut signed: Vec<Signed> = if affected.len() < 1024 {
             let mut own = Vec::new();
             affected.iter().map(|state| sign_bottom(&mut own, state)).collect()

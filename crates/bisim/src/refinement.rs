@@ -153,7 +153,8 @@ impl<'a, G: Graph> Refinement<'a, G> {
     ///
     /// Rounds that move an eighth of all states are few, at most `8 log n`, and worth a scan at any time.
     pub(crate) fn prepare_scan(&mut self, moved: &[u32]) -> bool {
-        let scan = moved.len() >= self.graph.state_count() / 8 || (self.sources.is_none() && self.scan_budget > 0);
+        let scan =
+            moved.len() >= self.graph.state_count() / 8 || (self.sources.is_none() && self.scan_budget > 0);
         if scan {
             self.open.retain(|&state| self.partition.has_company(state));
             let edges: usize = self.open.iter().map(|&state| self.graph.row(state).len()).sum();

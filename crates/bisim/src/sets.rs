@@ -39,6 +39,11 @@ impl Sets {
         self.sums[set as usize]
     }
 
+    /// How many sets there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// Forgets all sets and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.elements.clear();
