@@ -13,6 +13,9 @@ pub(crate) const LONG_ROW: usize = 32;
 /// How often a long row is read before it gets counters.
 const PATIENCE: u32 = 8;
 
+/// The mixture that refinement begins with.
+pub(crate) const FIRST_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// A partition under refinement.
 pub(crate) struct Refinement<'a, G> {
     pub(crate) graph: &'a G,
@@ -44,12 +47,12 @@ pub(crate) struct Signed {
 
 impl<'a, G: Graph> Refinement<'a, G> {
     /// All states in one block; `open` lists them in the order in which scans shall see them.
-    pub(crate) fn new(graph: &'a G, open: Vec<u32>) -> Self {
+    pub(crate) fn new(graph: &'a G, open: Vec<u32>, seed: u64) -> Self {
         let states = graph.state_count();
         Self {
             graph,
             partition: Partition::new(states),
-            seed: 0x9E37_79B9_7F4A_7C15,
+            seed,
             open,
             sums: vec![0],
             scan_budget: 16 * graph.edge_count(),
@@ -63,7 +66,7 @@ impl<'a, G: Graph> Refinement<'a, G> {
 
     /// Another mixture, after a collision. All states have to be signed again.
     pub(crate) fn reseed(&mut self) {
-        self.seed = self.seed.wrapping_mul(0x2545_F491_4F6C_DD1D);
+        self.seed = self.seed.wrapping_mul(0x2545_F491_4F6C_DD1D).wrapping_add(0x9E37_79B9_7F4A_7C14) | 1;
         self.counters.clear();
         self.readings.clear();
         self.open.retain(|&state| self.partition.has_company(state));
@@ -209,10 +212,10 @@ pub(crate) fn pair(label: u32, block: u32) -> u64 {
     u64::from(label) << 32 | u64::from(block)
 }
 
-/// Spreads a pair over 64 bits, so that sums of different sets differ.
+/// Spreads a pair over 64 bits, so that sums of different sets differ, as long as the seed is odd.
 #[inline]
 pub(crate) fn mixed(pair: u64, seed: u64) -> u64 {
-    let product = u128::from(pair ^ seed) * u128::from(seed | 1);
+    let product = u128::from(pair ^ seed) * u128::from(seed);
     let folded = (product as u64) ^ (product >> 64) as u64;
     let again = (folded ^ folded >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     again ^ again >> 32

@@ -184,3 +184,48 @@ fn merc_count(lts: &Lts, equivalence: Equivalence) -> (usize, usize) {
     let reduced = merc_reduction::reduce_lts(merc, equivalence, true, &merc_utilities::Timing::new());
     (reduced.num_of_states(), reduced.num_of_transitions())
 }
+
+/// Long systems in which refinement goes on for many rounds and some states have very many edges.
+fn long_systems() -> impl Strategy<Value = System> {
+    (40..300usize, 0..3usize, 0..4usize).prop_flat_map(|(states, silence, hubs)| {
+        let label = (0..3 + silence).prop_map(|label| if label > 2 { 0 } else { label });
+        let along = prop::collection::vec(prop_oneof![4 => Just(1), 1 => 0..3usize], states);
+        let across = prop::collection::vec((0..states, label, 0..states), 0..=10);
+        (along, across).prop_map(move |(along, across)| {
+            let mut steps = across;
+            steps.extend(along.iter().enumerate().map(|(s, &label)| (s, label, (s + 1).min(states - 1))));
+            for hub in 0..hubs {
+                steps.extend((0..states).map(|target| (hub * 7, (target + hub) % 3, target)));
+            }
+            System { states, steps }
+        })
+    })
+}
+
+#[test]
+fn merc_agrees_on_long_systems() {
+    let peers = [
+        (Relation::Strong, Equivalence::StrongBisimNaive),
+        (Relation::Branching, Equivalence::BranchingBisimNaive),
+        (Relation::DivergencePreservingBranching, Equivalence::BranchingBisimDivergencePreservingNaive),
+    ];
+    check(150, long_systems(), |system| {
+        let lts = naive::reachable(&system.build());
+        for (relation, equivalence) in peers {
+            let ours = reduce(&lts, relation).unwrap();
+            let theirs = merc_count(&lts, equivalence);
+            prop_assert_eq!((ours.state_count(), ours.transition_count()), theirs, "{}", relation);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn weak_agrees_on_long_systems() {
+    check(40, long_systems(), |system| {
+        let lts = naive::reachable(&system.build());
+        let ours = reduce(&lts, Relation::Weak).unwrap();
+        prop_assert_eq!(ours.state_count(), merc_count(&lts, Equivalence::WeakBisim).0);
+        Ok(())
+    });
+}

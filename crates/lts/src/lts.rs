@@ -58,6 +58,23 @@ impl Lts {
         Self { initial, offsets, edges, origins, labels }
     }
 
+    /// A system from finished rows: the transitions of state `s` are `edges[offsets[s]..offsets[s + 1]]`, sorted
+    /// by label and target, no two of them equal. For algorithms that produce rows in order, without the cost of
+    /// a builder.
+    ///
+    /// ```
+    /// use lts::{Edge, LabelId, Labels, Lts, StateId};
+    /// let step = Edge { label: LabelId::TAU, target: StateId::new(1) };
+    /// let lts = Lts::from_rows(StateId::new(0), vec![0, 1, 1], vec![step], Labels::new());
+    /// assert_eq!(lts.outgoing(StateId::new(0)), [step]);
+    /// ```
+    pub fn from_rows(initial: StateId, offsets: Vec<u32>, edges: Vec<Edge>, labels: Labels) -> Self {
+        debug_assert!(offsets.windows(2).all(|row| {
+            edges[row[0] as usize..row[1] as usize].is_sorted_by(|one, next| one < next)
+        }));
+        Self::from_parts(initial, offsets, edges, None, labels)
+    }
+
     /// The state in which everything begins.
     pub fn initial(&self) -> StateId {
         self.initial
