@@ -34,7 +34,7 @@ pub(crate) struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { levels: 1 << 26, work: 1 << 31, size: 20_000 }
+        Self { levels: 1 << 25, work: 1 << 30, size: 20_000 }
     }
 }
 

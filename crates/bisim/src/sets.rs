@@ -2,10 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::refinement::sum_of;
+use crate::refinement::{FIRST_SEED, sum_of};
 
 /// A store of sets, numbered from 0 in the order of their first appearance.
-#[derive(Default)]
 pub(crate) struct Sets {
     elements: Vec<u64>,
     /// One past the last element of each set.
@@ -17,6 +16,20 @@ pub(crate) struct Sets {
     newest: FxHashMap<u64, u32>,
     older: Vec<u32>,
     scratch: Vec<u64>,
+}
+
+impl Default for Sets {
+    fn default() -> Self {
+        Self {
+            elements: Vec::new(),
+            ends: Vec::new(),
+            sums: Vec::new(),
+            seed: FIRST_SEED,
+            newest: FxHashMap::default(),
+            older: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
 }
 
 const NONE: u32 = u32::MAX;

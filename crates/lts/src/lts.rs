@@ -69,9 +69,11 @@ impl Lts {
     /// assert_eq!(lts.outgoing(StateId::new(0)), [step]);
     /// ```
     pub fn from_rows(initial: StateId, offsets: Vec<u32>, edges: Vec<Edge>, labels: Labels) -> Self {
-        debug_assert!(offsets.windows(2).all(|row| {
-            edges[row[0] as usize..row[1] as usize].is_sorted_by(|one, next| one < next)
-        }));
+        debug_assert!(
+            offsets
+                .windows(2)
+                .all(|row| { edges[row[0] as usize..row[1] as usize].is_sorted_by(|one, next| one < next) })
+        );
         Self::from_parts(initial, offsets, edges, None, labels)
     }
 
