@@ -1,5 +1,7 @@
 //! Comparing two systems, with the reason where they differ.
 
+use std::fmt;
+
 use lts::{LabelId, Labels, Lts, LtsBuilder, StateId, TooLarge};
 use rustc_hash::FxHashMap;
 
@@ -42,6 +44,19 @@ pub enum Side {
     Left,
     /// The second.
     Right,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Trace { labels, only } => {
+                let side = if *only == Side::Left { "left" } else { "right" };
+                write!(out, "only the {side} system can perform: {}", labels.join("; "))
+            }
+            Reason::Formula(formula) => write!(out, "{formula}"),
+            Reason::TooLarge => write!(out, "a formula that tells them apart is too large to compute"),
+        }
+    }
 }
 
 impl Comparison {
