@@ -21,8 +21,13 @@ use crate::strong::strong_partition;
 pub(crate) fn weak_blocks(lts: &Lts) -> (Vec<u32>, usize) {
     if let Some(saturated) = saturated(lts, 4 * (lts.state_count() + lts.transition_count())) {
         let partition = strong_partition(&saturated);
-        let count = partition.block_count();
-        return (partition.into_blocks(), count);
+        // Blocks in the order of their first members, so that the outcome depends on the input alone.
+        let mut numbers = FxHashMap::default();
+        let number = |&block: &u32| {
+            let next = numbers.len() as u32;
+            *numbers.entry(block).or_insert(next)
+        };
+        return (partition.blocks().iter().map(number).collect(), partition.block_count());
     }
     weak_blocks_in_rounds(lts)
 }

@@ -145,13 +145,8 @@ impl System {
     }
 
     fn same_traces(&self, steps: &[Vec<(LabelId, usize)>]) -> Matrix {
-        let mut related = full(self.size);
-        for s in 0..self.size {
-            for t in 0..self.size {
-                related[s][t] = same_traces(steps, s, t);
-            }
-        }
-        related
+        let row = |s: usize| (0..self.size).map(|t| same_traces(steps, s, t)).collect();
+        (0..self.size).map(row).collect()
     }
 }
 
