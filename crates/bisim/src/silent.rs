@@ -1,9 +1,8 @@
 //! Cycles of internal steps collapsed to single states, in an order in which internal steps go downwards.
 //!
 //! States on one internal cycle are branching bisimilar, and without such cycles signatures can be computed
-//! inductively. The components are found by Pearce's form of Tarjan's algorithm (2016), with an explicit
-//! stack: `O(n + m)`, 4 bytes a state beside the stack. Where every component is a single state, which is
-//! common, nothing is copied; otherwise only the edges of states on cycles are.
+//! inductively. `O(n + m)`, 4 bytes a state. Where no cycle has several states, which is common, nothing is
+//! copied; otherwise only the edges of states on cycles are.
 
 use lts::{Edge, LabelId, Lts, StateId};
 
@@ -27,7 +26,9 @@ pub(crate) struct Acyclic<'a> {
 impl<'a> Acyclic<'a> {
     /// Collapses the internal cycles of `lts`.
     pub(crate) fn of(lts: &'a Lts) -> Self {
-        let (mut ranks, components) = silent_components(lts);
+        let components = lts.components(|_, edge| edge.label.is_tau());
+        let mut ranks: Vec<u32> = lts.states().map(|state| components.of(state) as u32).collect();
+        let components = components.count;
         let mut on_cycles = StateSet::new(lts.state_count());
         let mut rows = FxHashMap::default();
         if components < lts.state_count() {
@@ -71,71 +72,6 @@ impl Graph for Acyclic<'_> {
         }
         self.lts.outgoing(StateId::from_raw(state))
     }
-}
-
-/// The component of each state under internal steps, numbered so that internal steps lead to components of
-/// equal or lower number, and how many there are.
-fn silent_components(lts: &Lts) -> (Vec<u32>, usize) {
-    struct Frame {
-        state: u32,
-        next: u32,
-        is_root: bool,
-    }
-    let states = lts.state_count();
-    // While a state is on the way its entry is its index or that of an older state it reaches, from 1 up;
-    // when its component is complete, the number of the component counted from the top down. The two never
-    // meet, since every complete component has freed the indices of its states.
-    let mut entry = vec![0u32; states];
-    let mut index = 1;
-    let top = states as u32;
-    let mut component = top;
-    let mut waiting: Vec<u32> = Vec::new();
-    let mut frames: Vec<Frame> = Vec::new();
-    for start in 0..states as u32 {
-        if entry[start as usize] != 0 {
-            continue;
-        }
-        entry[start as usize] = index;
-        index += 1;
-        frames.push(Frame { state: start, next: 0, is_root: true });
-        while let Some(frame) = frames.last_mut() {
-            let state = frame.state as usize;
-            let row = lts.outgoing(StateId::from_raw(frame.state));
-            if let Some(edge) = row.get(frame.next as usize).filter(|edge| edge.label.is_tau()) {
-                let target = edge.target.index();
-                if entry[target] == 0 {
-                    entry[target] = index;
-                    index += 1;
-                    frames.push(Frame { state: target as u32, next: 0, is_root: true });
-                    continue;
-                }
-                frame.next += 1;
-                if entry[target] < entry[state] {
-                    entry[state] = entry[target];
-                    frame.is_root = false;
-                }
-                continue;
-            }
-            if frame.is_root {
-                index -= 1;
-                while let Some(&member) = waiting.last().filter(|&&w| entry[state] <= entry[w as usize]) {
-                    waiting.pop();
-                    entry[member as usize] = component;
-                    index -= 1;
-                }
-                entry[state] = component;
-                component -= 1;
-            } else {
-                waiting.push(frame.state);
-            }
-            // The edge that led here is looked at again by the caller, now that its end has an entry.
-            frames.pop();
-        }
-    }
-    for entry in &mut entry {
-        *entry = top - *entry;
-    }
-    (entry, (top - component) as usize)
 }
 
 /// The rows of the states on cycles; turns the component numbers in `ranks` into ranks.

@@ -110,3 +110,27 @@ fn silent_cycles_of_many_states_collapse() {
     let preserving = reduce(&lts, Relation::DivergencePreservingBranching).unwrap();
     assert_eq!((preserving.state_count(), preserving.transition_count()), (1, 2));
 }
+
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let lts = build(|builder| {
+        let labels = [LabelId::TAU, builder.label("A"), builder.label("B"), builder.label("C")];
+        let mut seed = 7u64;
+        let mut random = |bound: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % bound
+        };
+        for _ in 0..150_000 {
+            builder.add(StateId::new(random(50_000)), labels[random(4)], StateId::new(random(50_000)));
+        }
+    });
+    for relation in [Relation::Strong, Relation::Branching, Relation::Weak, Relation::TauStarA] {
+        let with_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let reduced = pool.install(|| reduce(&lts, relation)).unwrap();
+            let labels: Vec<String> = reduced.labels().iter().map(|(_, text)| text.to_owned()).collect();
+            (labels, reduced.transitions().collect::<Vec<_>>())
+        };
+        assert!(with_threads(1) == with_threads(3), "{relation}");
+    }
+}
