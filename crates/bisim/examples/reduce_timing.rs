@@ -1,6 +1,6 @@
-//! Times a reduction of a generated system, by us or by MERC, and shows the peak of memory.
+//! Times a reduction of a system, generated or read from a file, by us or by MERC, and shows the peak of memory.
 //!
-//! `cargo run --release -p bisim --example reduce_timing -- KIND RELATION [STATES] [merc]`
+//! `cargo run --release -p bisim --example reduce_timing -- KIND|FILE.aut RELATION [STATES] [merc]`
 
 use std::time::Instant;
 
@@ -12,12 +12,19 @@ use merc_reduction::Equivalence;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, relation, rest @ ..] = &arguments[..] else {
-        eprintln!("usage: reduce_timing random|cycles|chain|silent-chain|hub RELATION [STATES] [merc]");
+        eprintln!(
+            "usage: reduce_timing random|cycles|chain|silent-chain|hub|FILE.aut RELATION [STATES] [merc]"
+        );
         return;
     };
     let states = rest.first().map_or(1_000_000, |states| states.parse().expect("a number of states"));
     let relation: Relation = relation.parse().expect("a relation");
-    let lts = generate(kind, states);
+    let lts = match kind.ends_with(".aut") {
+        true => {
+            lts::read_aut(kind.as_ref(), &Default::default(), &lts::Progress::new()).expect("a readable file")
+        }
+        false => generate(kind, states),
+    };
     println!("{} states, {} transitions, {}", lts.state_count(), lts.transition_count(), peak());
     if rest.get(1).is_some_and(|peer| peer == "merc") {
         return time_merc(&lts, relation);
