@@ -1,8 +1,8 @@
 //! Signatures of states with very many edges, kept up to date edge by edge.
 //!
 //! Reading a row of `d` edges whenever one of them changes would cost `O(d²)`. With a counter for each (label,
-//! block) a change costs `O(1)` expected. About 40 bytes an edge, which is why only long rows that were read
-//! often get them; the test `hubs_over_long_chains` would take hours without.
+//! block) a change costs `O(1)` expected. About 70 bytes an edge, which is why only long rows that were read
+//! often get them; the test `hubs_over_long_chains` would be quadratic without.
 
 use lts::{Edge, LabelId};
 use rustc_hash::FxHashMap;
