@@ -4,6 +4,7 @@
 //! table, so that reading and finding known rows takes no lock; only a row that is new to the thread does.
 
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lts::RowSet;
 
@@ -11,6 +12,8 @@ use lts::RowSet;
 #[derive(Debug, Default)]
 pub struct SharedRows {
     table: RwLock<RowSet>,
+    /// The length of the table, to be looked at without a lock.
+    length: AtomicUsize,
 }
 
 impl SharedRows {
@@ -29,7 +32,10 @@ impl SharedRows {
         if let Some(known) = self.read().find(row) {
             return known as u32;
         }
-        self.table.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(row).0 as u32
+        let mut table = self.table.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let number = table.insert(row).0 as u32;
+        self.length.store(table.len(), Ordering::Release);
+        number
     }
 
     /// A copy of a row.
@@ -82,6 +88,21 @@ impl LocalRows<'_> {
         if number as usize >= self.table.len() {
             self.catch_up();
         }
+        self.table.row(number as usize)
+    }
+
+    /// Learns of the rows that other threads have added: then [`get`](Self::get) knows every number that was handed
+    /// out before.
+    #[inline]
+    pub fn refresh(&mut self) {
+        if self.shared.length.load(Ordering::Acquire) > self.table.len() {
+            self.catch_up();
+        }
+    }
+
+    /// The row with a number that this thread knows of.
+    #[inline]
+    pub fn get(&self, number: u32) -> &[u32] {
         self.table.row(number as usize)
     }
 

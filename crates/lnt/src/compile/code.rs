@@ -1,0 +1,294 @@
+//! The machine's instructions.
+//!
+//! Functions and processes are compiled to one array of instructions for a stack machine. Variables of processes lie
+//! in the slots of the state vector, those of functions on the stack. A process runs silently until it reaches an
+//! instruction at which something can happen to it: an action, a choice, a fork, its end.
+
+use model::MarkId;
+use source::Span;
+
+use crate::typed::{Builtin, ConstructorId, FieldPosition, TypeId};
+
+/// One instruction. Addresses are positions in [`Code::ops`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Pushes a constant.
+    Push(u32),
+    /// Pushes a slot of the state.
+    LoadSlot(u32),
+    /// Pops into a slot of the state.
+    StoreSlot(u32),
+    /// Pushes a variable of the function.
+    LoadLocal(u32),
+    /// Pops into a variable of the function.
+    StoreLocal(u32),
+    /// Pushes a copy of the value that lies this deep; 0 is the top.
+    Pick(u32),
+    /// Drops values.
+    Pop(u32),
+    /// Goes on elsewhere.
+    Jump(u32),
+    /// Pops; goes on elsewhere if it was false.
+    JumpIfFalse(u32),
+    /// Pops; goes on elsewhere if it was true.
+    JumpIfTrue(u32),
+    /// Pops two, pushes whether they are equal.
+    Equal,
+    /// Pops two, pushes whether the first is less: for types that are ordered as their numbers are.
+    Less,
+    /// Likewise, less or equal.
+    LessEqual,
+    /// Negates the top.
+    Not,
+    /// Pops two, pushes their conjunction.
+    And,
+    /// Pops two, pushes their disjunction.
+    Or,
+    /// Pops two numbers of a type, pushes their sum.
+    Add(TypeId),
+    /// Pops two numbers of a type, pushes their difference.
+    Subtract(TypeId),
+    /// Adds a constant to the top, modulo 2³².
+    Offset(u32),
+    /// A predefined operation of [`Code::applications`].
+    Apply(u32),
+    /// Pops the fields of a constructor, pushes the value.
+    Construct(ConstructorId, u32),
+    /// Pops a value, pushes whether it has this constructor, given by position.
+    IsConstructor(u32),
+    /// Pops a row, pushes the number at a position of it.
+    Component(u32),
+    /// Pops a value, pushes the field of [`Code::accesses`].
+    Field(u32),
+    /// Pops new values and a value, pushes the value with fields of [`Code::updates`] changed.
+    Update(u32),
+    /// Pops this many elements, pushes the list, set or array.
+    Collection(TypeId, u32),
+    /// Pops an element, pushes an array full of it.
+    Fill(TypeId),
+    /// Pops an index and an array, pushes the element.
+    Element(TypeId),
+    /// Pops a value, an index and an array, pushes the changed array.
+    ChangeElement(TypeId),
+    /// Pops a list or set, pushes whether it is empty.
+    IsEmpty,
+    /// Pops a list or set that is not empty, pushes its first element.
+    Head,
+    /// Pops a list or set that is not empty, pushes the others.
+    Tail,
+    /// Calls the function of [`Code::functions`], whose arguments are on the stack.
+    Call(u32),
+    /// Ends a function; this many values on top are its results.
+    Return(u32),
+    /// A run-time error of [`Code::failures`].
+    Fail(u32),
+    /// A construct has fired.
+    Mark(MarkId),
+    /// The decision on top of the stack has been evaluated: the mark for true, and the next one for false.
+    Decide(MarkId),
+    /// The end of a piece of code that is run for the value on top of the stack.
+    Done,
+    /// Pops; the way is blocked unless it was true.
+    Require,
+    /// One of several ways, of [`Code::choices`].
+    Choice(u32),
+    /// A slot gets any value of a type.
+    AnyValue(u32, TypeId),
+    /// A rendezvous, of [`Code::actions`].
+    Act(u32),
+    /// Children start, of [`Code::forks`]; the instruction behind it is reached when they have ended.
+    Fork(u32),
+    /// The region has terminated.
+    End,
+    /// The region is blocked for ever.
+    Stop,
+    /// Control leaves this region for another one that has forked it: of [`Code::throws`].
+    Throw(u32),
+}
+
+/// A predefined operation with the types it works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Application {
+    /// Which operation.
+    pub operation: Builtin,
+    /// How many operands.
+    pub arity: u32,
+    /// The type of the first operand, or of the result where there is none.
+    pub operand: TypeId,
+    /// The type of the second operand, or the first one's.
+    pub second: TypeId,
+    /// The type of the result.
+    pub result: TypeId,
+}
+
+/// A compiled function.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionCode {
+    /// Where it starts.
+    pub address: u32,
+    /// How many arguments are pushed for it.
+    pub arguments: u32,
+    /// How many variables it has, its arguments included.
+    pub variables: u32,
+}
+
+/// What an action offers at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfferCode {
+    /// This value.
+    Constant(u32),
+    /// The value of a slot.
+    Slot(u32),
+    /// The value that the code computes.
+    Computed(u32),
+    /// Any value, kept in a slot.
+    Variable(u32),
+    /// Any value, dropped.
+    Wildcard,
+    /// The values that match: the code takes one from the stack, binds variables and leaves whether it matches.
+    Pattern {
+        /// Where the code starts.
+        address: u32,
+        /// The pattern, of [`Code::patterns`], to enumerate values from.
+        pattern: u32,
+    },
+}
+
+/// A rendezvous.
+#[derive(Clone, Debug)]
+pub struct ActionCode {
+    /// The region that does it.
+    pub region: u32,
+    /// The gate, of [`Code::gates`].
+    pub gate: u32,
+    /// What is offered, with types.
+    pub offers: Vec<(OfferCode, TypeId)>,
+    /// The code of the guard.
+    pub guard: Option<u32>,
+    /// The mark of this action instance.
+    pub mark: Option<MarkId>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A gate of the whole program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalGate {
+    /// As labels print it.
+    pub name: String,
+    /// Whether it is internal to the outside.
+    pub hidden: bool,
+}
+
+/// Which children take part in a rendezvous.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The gate.
+    pub gate: u32,
+    /// The children that synchronise on it.
+    pub members: Vec<u32>,
+    /// How many of them at a time.
+    pub count: u32,
+}
+
+/// What a fork is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForkKind {
+    /// All children run; it ends when all have ended.
+    Parallel,
+    /// The first child runs until the second one takes over; it ends when the running one ends.
+    Disrupt,
+}
+
+/// A point at which children start.
+#[derive(Clone, Debug)]
+pub struct ForkCode {
+    /// What it is for.
+    pub kind: ForkKind,
+    /// The region that forks.
+    pub region: u32,
+    /// The children.
+    pub children: Vec<u32>,
+    /// On which gates they synchronise.
+    pub rules: Vec<Rule>,
+    /// Where each child starts.
+    pub entries: Vec<u32>,
+}
+
+/// A sequential part of the program with its own program counter.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// The slot of its program counter: 0 while it is not active, else a location, counted from 1.
+    pub counter: u32,
+    /// Its slots and those of the regions below it.
+    pub slots: std::ops::Range<u32>,
+    /// The fork that starts it and its place among the children; none for the root.
+    pub parent: Option<(u32, u32)>,
+    /// The process whose text it runs, for people.
+    pub name: String,
+    /// Where it can rest.
+    pub locations: Vec<Location>,
+}
+
+/// A point at which a region can rest.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The instruction there.
+    pub address: u32,
+    /// Slots whose values nobody will read any more: they are reset, so that states do not multiply.
+    pub dead: Vec<u32>,
+}
+
+/// The compiled program.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// All instructions.
+    pub ops: Vec<Op>,
+    /// Where each comes from.
+    pub spans: Vec<Span>,
+    /// Predefined operations in use.
+    pub applications: Vec<Application>,
+    /// Field accesses: where the field is for each constructor that has it.
+    pub accesses: Vec<Vec<FieldPosition>>,
+    /// Field updates: the same for each field that changes.
+    pub updates: Vec<Vec<Vec<FieldPosition>>>,
+    /// Functions.
+    pub functions: Vec<FunctionCode>,
+    /// Messages of run-time errors.
+    pub failures: Vec<String>,
+    /// Where the ways of each choice start.
+    pub choices: Vec<Vec<u32>>,
+    /// Patterns of offers.
+    pub patterns: Vec<crate::typed::Pattern>,
+    /// Rendezvous.
+    pub actions: Vec<ActionCode>,
+    /// Gates.
+    pub gates: Vec<GlobalGate>,
+    /// Forks.
+    pub forks: Vec<ForkCode>,
+    /// Throws: the region that control goes to, and where in it.
+    pub throws: Vec<(u32, u32)>,
+    /// Regions; the first one is the root.
+    pub regions: Vec<Region>,
+    /// For each instruction at which a region can rest, its location there, counted from 1; else 0.
+    pub location_of: Vec<u32>,
+    /// Named slots, for people: slot, variable name, type, region.
+    pub names: Vec<SlotName>,
+    /// How many bits each slot needs.
+    pub slot_bits: Vec<u32>,
+}
+
+/// The variable behind a slot.
+#[derive(Clone, Debug)]
+pub struct SlotName {
+    /// The slot.
+    pub slot: u32,
+    /// The region whose frame it lies in.
+    pub region: u32,
+    /// The variable's name.
+    pub name: String,
+    /// The process's name.
+    pub process: String,
+    /// Its type.
+    pub ty: TypeId,
+}

@@ -1,0 +1,215 @@
+//! Expressions: each leaves its value on the stack.
+
+use source::Span;
+
+use super::body::{Body, Place};
+use super::code::{Application, Op};
+use super::types::Kind;
+use super::{Compiler, Label};
+use crate::typed::{Builtin, Expression, ExpressionKind, Literal, TypeId, TypeKind, VariableId};
+
+impl<'p> Compiler<'p> {
+    pub(super) fn expression(&mut self, body: &Body<'p>, expression: &'p Expression) {
+        let span = expression.span;
+        match &expression.kind {
+            ExpressionKind::Literal(literal) => {
+                let value = self.literal(literal, expression.ty);
+                self.emit(Op::Push(value), span);
+            }
+            ExpressionKind::Variable(variable) => self.load(self.variable(body, *variable), span),
+            ExpressionKind::Construct(constructor, fields) => {
+                if let Kind::Enumeration(_) = self.types[expression.ty.index()].kind {
+                    self.emit(Op::Push(self.program[*constructor].ordinal), span);
+                } else {
+                    self.expressions(body, fields);
+                    self.emit(Op::Construct(*constructor, fields.len() as u32), span);
+                }
+            }
+            ExpressionKind::Collection(elements) => {
+                self.expressions(body, elements);
+                self.emit(Op::Collection(expression.ty, elements.len() as u32), span);
+            }
+            ExpressionKind::FilledArray(element) => {
+                self.expression(body, element);
+                self.emit(Op::Fill(expression.ty), span);
+            }
+            ExpressionKind::Builtin(builtin, operands) => {
+                self.builtin(body, *builtin, operands, expression.ty, span);
+            }
+            ExpressionKind::Call { function, arguments, .. } => {
+                self.expressions(body, arguments);
+                let number = self.function_number(*function);
+                self.emit(Op::Call(number), span);
+            }
+            ExpressionKind::Field { value, positions } => {
+                self.expression(body, value);
+                match (positions.as_slice(), &self.types[value.ty.index()].kind) {
+                    ([only], Kind::Constructed(constructors)) if constructors.len() == 1 => {
+                        self.emit(Op::Component(only.field + 1), span);
+                    }
+                    _ => {
+                        self.code.accesses.push(positions.clone());
+                        self.emit(Op::Field(self.code.accesses.len() as u32 - 1), span);
+                    }
+                }
+            }
+            ExpressionKind::Update { value, fields } => {
+                self.expression(body, value);
+                for field in fields {
+                    self.expression(body, &field.value);
+                }
+                self.code.updates.push(fields.iter().map(|field| field.positions.clone()).collect());
+                self.emit(Op::Update(self.code.updates.len() as u32 - 1), span);
+            }
+            ExpressionKind::Element { array, index } => {
+                self.expression(body, array);
+                self.expression(body, index);
+                self.index_value(index.ty, span);
+                self.emit(Op::Element(array.ty), span);
+            }
+        }
+    }
+
+    fn expressions(&mut self, body: &Body<'p>, expressions: &'p [Expression]) {
+        for expression in expressions {
+            self.expression(body, expression);
+        }
+    }
+
+    /// Turns an index on the stack into its value modulo 2³², whatever its type counts from.
+    pub(super) fn index_value(&mut self, ty: TypeId, span: Span) {
+        if let Kind::Number { offset, .. } = self.types[ty.index()].kind
+            && offset != 0
+        {
+            self.emit(Op::Offset(offset as u32), span);
+        }
+    }
+
+    pub(super) fn variable(&self, body: &Body<'p>, variable: VariableId) -> Place {
+        // The checker has shown that every variable is assigned before it is read, so it has a place.
+        body.places[variable.index()].unwrap_or(Place::Local(0))
+    }
+
+    fn builtin(
+        &mut self,
+        body: &Body<'p>,
+        builtin: Builtin,
+        operands: &'p [Expression],
+        result: TypeId,
+        span: Span,
+    ) {
+        if let Builtin::AndThen | Builtin::OrElse = builtin {
+            return self.short_circuit(body, builtin == Builtin::AndThen, operands, span);
+        }
+        let operand = operands.first().map_or(result, |operand| operand.ty);
+        let second = operands.get(1).map_or(operand, |operand| operand.ty);
+        let direct = !self.types[operand.index()].is_interned();
+        let same = operand == second;
+        // `a > b` is `b < a`.
+        let swapped = matches!(builtin, Builtin::Greater | Builtin::GreaterEqual) && direct;
+        if swapped {
+            self.expression(body, &operands[1]);
+            self.expression(body, &operands[0]);
+        } else {
+            self.expressions(body, operands);
+        }
+        match builtin {
+            Builtin::Equal | Builtin::Iff => self.emit(Op::Equal, span),
+            Builtin::NotEqual | Builtin::Xor => {
+                self.emit(Op::Equal, span);
+                self.emit(Op::Not, span);
+            }
+            Builtin::Less | Builtin::Greater if direct => self.emit(Op::Less, span),
+            Builtin::LessEqual | Builtin::GreaterEqual if direct => self.emit(Op::LessEqual, span),
+            Builtin::Not => self.emit(Op::Not, span),
+            Builtin::And => self.emit(Op::And, span),
+            Builtin::Or => self.emit(Op::Or, span),
+            // Falsehood is less than truth.
+            Builtin::Implies => self.emit(Op::LessEqual, span),
+            Builtin::Add if direct && same && operand == result => self.emit(Op::Add(result), span),
+            Builtin::Subtract if direct && same && operand == result => self.emit(Op::Subtract(result), span),
+            Builtin::IsEmpty => self.emit(Op::IsEmpty, span),
+            _ => {
+                let arity = operands.len() as u32;
+                let application = Application { operation: builtin, arity, operand, second, result };
+                let known = self.code.applications.iter().position(|known| *known == application);
+                let number = known.unwrap_or_else(|| {
+                    self.code.applications.push(application);
+                    self.code.applications.len() - 1
+                });
+                self.emit(Op::Apply(number as u32), span);
+            }
+        }
+        if builtin == Builtin::Convert {
+            self.check_predicate(result, span);
+        }
+    }
+
+    /// Checks the condition of a predicate type on the value on top of the stack, and of the types it is based on.
+    fn check_predicate(&mut self, ty: TypeId, span: Span) {
+        let Some(number) = self.predicate_function(ty) else { return };
+        let good = self.new_label();
+        self.emit(Op::Pick(0), span);
+        self.emit(Op::Call(number), span);
+        self.emit(Op::JumpIfTrue(good.0), span);
+        self.fail(format!("the value does not satisfy the condition of type {}", self.program[ty].name), span);
+        self.place(good);
+    }
+
+    /// The function that checks a predicate type's condition; the type's representation learns of it.
+    pub(super) fn predicate_function(&mut self, ty: TypeId) -> Option<u32> {
+        let TypeKind::Predicate { scope, condition, .. } = &self.program[ty].kind else { return None };
+        if let Some(&known) = self.predicate_numbers.get(&ty.0) {
+            return Some(known);
+        }
+        let number = self.reserve_function();
+        self.predicate_numbers.insert(ty.0, number);
+        self.types[ty.index()].predicate = Some(number);
+        let around = self.new_label();
+        let span = condition.span;
+        self.jump(around, span);
+        let region = self.region.take();
+        let mut body = Body::new(scope, super::body::BodyKind::Function { parameters: &[] });
+        body.places[0] = Some(Place::Local(0));
+        self.code.functions[number as usize] = super::FunctionCode {
+            address: self.code.ops.len() as u32,
+            arguments: 1,
+            variables: scope.variables.len().max(1) as u32,
+        };
+        self.expression(&body, condition);
+        self.emit(Op::Return(1), span);
+        self.region = region;
+        self.place(around);
+        Some(number)
+    }
+
+    fn short_circuit(&mut self, body: &Body<'p>, and: bool, operands: &'p [Expression], span: Span) {
+        let (decided, end): (Label, Label) = (self.new_label(), self.new_label());
+        self.expression(body, &operands[0]);
+        let jump = if and { Op::JumpIfFalse(decided.0) } else { Op::JumpIfTrue(decided.0) };
+        self.emit(jump, span);
+        self.expression(body, &operands[1]);
+        self.jump(end, span);
+        self.place(decided);
+        self.emit(Op::Push(u32::from(!and)), span);
+        self.place(end);
+    }
+
+    /// The number that a constant is represented by.
+    pub(super) fn literal(&mut self, literal: &Literal, ty: TypeId) -> u32 {
+        match (literal, &self.types[ty.index()].kind) {
+            (Literal::Bool(value), _) => u32::from(*value),
+            (Literal::Integer(value), Kind::Number { offset, .. }) => (value - offset) as u32,
+            (Literal::Integer(value), _) => *value as u32,
+            (Literal::Char(value), _) => *value as u32,
+            (Literal::Real(value), _) => {
+                let bits = value.to_bits();
+                self.values.intern(&[bits as u32, (bits >> 32) as u32])
+            }
+            (Literal::String(value), _) => {
+                let codes: Vec<u32> = value.chars().map(|character| character as u32).collect();
+                self.values.intern(&codes)
+            }
+        }
+    }
+}

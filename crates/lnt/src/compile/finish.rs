@@ -1,0 +1,210 @@
+//! The last steps: labels become addresses, virtual slots become slots of the state, resting places get numbers, and
+//! dead slots are found.
+
+use std::ops::Range;
+
+use source::Diagnostic;
+
+use super::code::{Code, Location, OfferCode, Op};
+use super::liveness::live_slots;
+use super::types::bits_for;
+use super::{Compiled, Compiler, Placement, UNPLACED};
+
+impl Compiler<'_> {
+    pub(super) fn finish(mut self) -> Result<Compiled, Vec<Diagnostic>> {
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        self.resolve_labels();
+        self.lay_out_slots();
+        self.number_locations();
+        self.find_dead_slots();
+        Ok(Compiled { code: self.code, types: self.types, values: self.values, marks: self.marks })
+    }
+
+    fn resolve_labels(&mut self) {
+        let labels = std::mem::take(&mut self.labels);
+        let resolve = |label: &mut u32| {
+            debug_assert_ne!(labels[*label as usize], UNPLACED, "a label was never placed");
+            *label = labels[*label as usize];
+        };
+        for op in &mut self.code.ops {
+            if let Op::Jump(label) | Op::JumpIfFalse(label) | Op::JumpIfTrue(label) = op {
+                resolve(label);
+            }
+        }
+        self.code.choices.iter_mut().flatten().for_each(resolve);
+        self.code.forks.iter_mut().flat_map(|fork| &mut fork.entries).for_each(resolve);
+        self.code.throws.iter_mut().for_each(|(_, label)| resolve(label));
+        for action in &mut self.code.actions {
+            action.guard.iter_mut().for_each(resolve);
+            for (offer, _) in &mut action.offers {
+                if let OfferCode::Computed(label) | OfferCode::Pattern { address: label, .. } = offer {
+                    resolve(label);
+                }
+            }
+        }
+    }
+
+    /// Lays regions and frames out like a stack: what can be active together side by side, the rest on one another.
+    fn lay_out_slots(&mut self) {
+        let mut layout = SlotLayout {
+            frame_starts: vec![None; self.frames.len()],
+            regions: vec![None; self.code.regions.len()],
+            compiler: self,
+        };
+        let all = layout.place_region(0, 0);
+        let (frame_starts, regions) = (layout.frame_starts, layout.regions);
+        let mut bits = vec![0u32; all.end as usize];
+        for (frame, start) in self.frames.iter().zip(&frame_starts) {
+            for (offset, &slot_bits) in frame.bits.iter().enumerate() {
+                let slot = start.unwrap_or(0) as usize + offset;
+                bits[slot] = bits[slot].max(slot_bits);
+            }
+        }
+        self.code.slot_bits = bits;
+        for (region, slots) in self.code.regions.iter_mut().zip(regions) {
+            region.slots = slots.unwrap_or(0..0);
+            region.counter = region.slots.start;
+        }
+        let actual = |slot: &mut u32| {
+            let (frame, offset) = self.virtual_slots[*slot as usize];
+            *slot = frame_starts[frame].unwrap_or(0) + offset as u32;
+        };
+        for op in &mut self.code.ops {
+            if let Op::LoadSlot(slot) | Op::StoreSlot(slot) | Op::AnyValue(slot, _) = op {
+                actual(slot);
+            }
+        }
+        for (offer, _) in self.code.actions.iter_mut().flat_map(|action| &mut action.offers) {
+            if let OfferCode::Slot(slot) | OfferCode::Variable(slot) = offer {
+                actual(slot);
+            }
+        }
+        self.code.names.iter_mut().for_each(|name| actual(&mut name.slot));
+    }
+
+    /// Numbers the instructions at which each region can rest, from 1; 0 means that the region is not active.
+    fn number_locations(&mut self) {
+        self.code.location_of = vec![0; self.code.ops.len()];
+        for (at, op) in self.code.ops.iter().enumerate() {
+            let rests = matches!(
+                op,
+                Op::Choice(_) | Op::AnyValue(..) | Op::Act(_) | Op::Fork(_) | Op::End | Op::Stop
+            );
+            if let (true, Some(region)) = (rests, self.op_regions[at]) {
+                let locations = &mut self.code.regions[region as usize].locations;
+                locations.push(Location { address: at as u32, dead: Vec::new() });
+                self.code.location_of[at] = locations.len() as u32;
+            }
+        }
+        for region in &self.code.regions {
+            self.code.slot_bits[region.counter as usize] = bits_for(region.locations.len() as u64);
+        }
+    }
+
+    fn find_dead_slots(&mut self) {
+        let slots = self.code.slot_bits.len();
+        let mut fork_addresses = vec![0; self.code.forks.len()];
+        for (at, op) in self.code.ops.iter().enumerate() {
+            if let Op::Fork(fork) = op {
+                fork_addresses[*fork as usize] = at as u32;
+            }
+        }
+        let continuation = |at: usize| {
+            let region = self.op_regions[at]?;
+            let (fork, _) = self.code.regions[region as usize].parent?;
+            Some(fork_addresses[fork as usize] + 1)
+        };
+        let continuations: Vec<Option<u32>> = (0..self.code.ops.len()).map(continuation).collect();
+        let live = live_slots(&self.code, slots, &continuations);
+        let own_slots: Vec<Vec<u32>> =
+            (0..self.code.regions.len()).map(|region| own_slots(&self.code, region)).collect();
+        for region in 0..self.code.regions.len() {
+            for index in 0..self.code.regions[region].locations.len() {
+                let address = self.code.regions[region].locations[index].address;
+                let mut wanted = live[address as usize].clone();
+                let mut below: Vec<Range<u32>> = Vec::new();
+                if let Op::Fork(fork) = self.code.ops[address as usize] {
+                    // Once the children have come to rest, only what they and the continuation may read matters.
+                    wanted = live[address as usize + 1].clone();
+                    for &child in &self.code.forks[fork as usize].children {
+                        add_subtree(&self.code, child, &live, &mut wanted);
+                        below.push(self.code.regions[child as usize].slots.clone());
+                    }
+                }
+                let dead = own_slots[region].iter().copied();
+                let dead = dead.filter(|slot| !wanted.contains(*slot));
+                let dead = dead.filter(|slot| !below.iter().any(|range| range.contains(slot)));
+                self.code.regions[region].locations[index].dead = dead.collect();
+            }
+        }
+    }
+}
+
+/// Adds what a region and those below it may read at any of their resting places.
+fn add_subtree(code: &Code, region: u32, live: &[super::liveness::SlotSet], wanted: &mut super::liveness::SlotSet) {
+    let mut todo = vec![region];
+    while let Some(region) = todo.pop() {
+        for location in &code.regions[region as usize].locations {
+            wanted.add_all(&live[location.address as usize]);
+            if let Op::Fork(fork) = code.ops[location.address as usize] {
+                todo.extend(&code.forks[fork as usize].children);
+            }
+        }
+    }
+}
+
+/// The slots of a region's own frames; regions below it may use the same ones while they are active.
+fn own_slots(code: &Code, region: usize) -> Vec<u32> {
+    let slots = code.names.iter().filter(|name| name.region as usize == region).map(|name| name.slot);
+    slots.collect::<std::collections::BTreeSet<u32>>().into_iter().collect()
+}
+
+struct SlotLayout<'a, 'p> {
+    compiler: &'a Compiler<'p>,
+    frame_starts: Vec<Option<u32>>,
+    regions: Vec<Option<Range<u32>>>,
+}
+
+impl SlotLayout<'_, '_> {
+    /// Places a region at `start`: its program counter, its frames, and the regions below it.
+    fn place_region(&mut self, region: u32, start: u32) -> Range<u32> {
+        let mut end = start + 1;
+        self.regions[region as usize] = Some(start..end);
+        for index in 0..self.compiler.region_frames[region as usize].len() {
+            let frame = self.compiler.region_frames[region as usize][index];
+            let frame_start = self.place_frame(frame);
+            end = end.max(frame_start + self.compiler.frames[frame].bits.len() as u32);
+        }
+        for fork in 0..self.compiler.code.forks.len() {
+            if self.compiler.code.forks[fork].region != region {
+                continue;
+            }
+            let frame = self.compiler.fork_frames[fork];
+            let mut next = self.place_frame(frame) + self.compiler.frames[frame].bits.len() as u32;
+            for index in 0..self.compiler.code.forks[fork].children.len() {
+                let child = self.compiler.code.forks[fork].children[index];
+                next = self.place_region(child, next).end;
+            }
+            end = end.max(next);
+        }
+        self.regions[region as usize] = Some(start..end);
+        start..end
+    }
+
+    /// Where a frame starts. Its region is placed before its frames are looked at.
+    fn place_frame(&mut self, frame: usize) -> u32 {
+        if let Some(start) = self.frame_starts[frame] {
+            return start;
+        }
+        let start = match self.compiler.frames[frame].placement {
+            Placement::Region(region) => {
+                self.regions[region as usize].as_ref().map_or(0, |slots| slots.start) + 1
+            }
+            Placement::After(other) => self.place_frame(other) + self.compiler.frames[other].bits.len() as u32,
+        };
+        self.frame_starts[frame] = Some(start);
+        start
+    }
+}

@@ -1,0 +1,136 @@
+//! Which slots are still read: a backward analysis over the code of all regions.
+//!
+//! A slot that nobody will read before writing it again is reset when its region comes to rest. The reset value can't
+//! be observed, so states that differ only there are strongly bisimilar, and one of them is enough.
+
+use super::code::{ActionCode, Code, OfferCode, Op};
+
+/// A set of slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SlotSet {
+    words: Vec<u64>,
+}
+
+impl SlotSet {
+    pub fn new(slots: usize) -> Self {
+        Self { words: vec![0; slots.div_ceil(64)] }
+    }
+
+    pub fn insert(&mut self, slot: u32) {
+        self.words[slot as usize / 64] |= 1 << (slot % 64);
+    }
+
+    pub fn remove(&mut self, slot: u32) {
+        self.words[slot as usize / 64] &= !(1 << (slot % 64));
+    }
+
+    pub fn contains(&self, slot: u32) -> bool {
+        self.words[slot as usize / 64] >> (slot % 64) & 1 == 1
+    }
+
+    pub fn add_all(&mut self, other: &SlotSet) {
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+    }
+}
+
+/// For each instruction, the slots that may be read from it on before they are written. `continuations` says where
+/// control goes on behind the end of a region.
+pub(super) fn live_slots(code: &Code, slots: usize, continuations: &[Option<u32>]) -> Vec<SlotSet> {
+    let mut live = vec![SlotSet::new(slots); code.ops.len() + 1];
+    // Loops make a second round necessary, and deeper ones more; the rounds end because sets only grow.
+    loop {
+        let mut changed = false;
+        for at in (0..code.ops.len()).rev() {
+            let before = live_before(code, at, &live, slots, continuations);
+            if before != live[at] {
+                live[at] = before;
+                changed = true;
+            }
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+fn live_before(
+    code: &Code,
+    at: usize,
+    live: &[SlotSet],
+    slots: usize,
+    continuations: &[Option<u32>],
+) -> SlotSet {
+    let next = || live[at + 1].clone();
+    let to = |target: u32| live[target as usize].clone();
+    let joined = |targets: &mut dyn Iterator<Item = u32>| {
+        let mut all = SlotSet::new(slots);
+        targets.for_each(|target| all.add_all(&live[target as usize]));
+        all
+    };
+    match code.ops[at] {
+        Op::LoadSlot(slot) => {
+            let mut set = next();
+            set.insert(slot);
+            set
+        }
+        Op::StoreSlot(slot) | Op::AnyValue(slot, _) => {
+            let mut set = next();
+            set.remove(slot);
+            set
+        }
+        Op::Jump(target) => to(target),
+        Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => {
+            let mut set = next();
+            set.add_all(&live[target as usize]);
+            set
+        }
+        Op::Choice(choice) => joined(&mut code.choices[choice as usize].iter().copied()),
+        Op::Fork(fork) => {
+            let mut set = joined(&mut code.forks[fork as usize].entries.iter().copied());
+            set.add_all(&live[at + 1]);
+            set
+        }
+        Op::Act(action) => live_before_action(code, &code.actions[action as usize], live, next()),
+        Op::Throw(throw) => to(code.throws[throw as usize].1),
+        // The end of a branch goes on behind its fork, where the values it leaves may be read.
+        Op::End => continuations[at].map_or_else(|| SlotSet::new(slots), to),
+        Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Done => SlotSet::new(slots),
+        _ => next(),
+    }
+}
+
+/// Received values are written before the guard reads them; what is sent is read first of all.
+fn live_before_action(code: &Code, action: &ActionCode, live: &[SlotSet], after: SlotSet) -> SlotSet {
+    let mut set = after;
+    if let Some(guard) = action.guard {
+        set.add_all(&live[guard as usize]);
+    }
+    for (offer, _) in &action.offers {
+        match *offer {
+            OfferCode::Variable(slot) => set.remove(slot),
+            OfferCode::Pattern { address, .. } => bound_slots(code, address, |slot| set.remove(slot)),
+            _ => {}
+        }
+    }
+    for (offer, _) in &action.offers {
+        match *offer {
+            OfferCode::Slot(slot) => set.insert(slot),
+            OfferCode::Computed(address) => set.add_all(&live[address as usize]),
+            _ => {}
+        }
+    }
+    set
+}
+
+/// The slots that the code of a pattern writes.
+fn bound_slots(code: &Code, address: u32, mut each: impl FnMut(u32)) {
+    for op in &code.ops[address as usize..] {
+        match *op {
+            Op::StoreSlot(slot) => each(slot),
+            Op::Done => break,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! From the typed tree to code for the machine.
+//!
+//! Processes become *regions*: sequential pieces of code with a program counter of their own, one for the root and
+//! one for every branch of a parallel composition. A process call is compiled in place, once for each continuation
+//! and each choice of gates; a call in tail position with a continuation that is already there becomes a jump, so
+//! recursion does not grow. Slots are laid out like stack frames: what can't be active at the same time shares them.
+
+mod body;
+pub mod code;
+mod expressions;
+mod finish;
+mod liveness;
+mod patterns;
+mod processes;
+mod statements;
+pub mod types;
+
+use model::{Mark, MarkId, MarkKind, SharedRows};
+use rustc_hash::FxHashMap;
+use source::{Diagnostic, Span};
+
+use crate::typed::{FunctionId, ProcessId, Program};
+use body::{Binding, Body, Place};
+use code::{Code, FunctionCode, GlobalGate, Op};
+use processes::{Instance, InstanceKey, Pending};
+use types::Representation;
+
+/// What the machine runs.
+pub struct Compiled {
+    /// The code.
+    pub code: Code,
+    /// How values are represented.
+    pub types: Vec<Representation>,
+    /// Structured constants, and all values that turn up later.
+    pub values: SharedRows,
+    /// The constructs that steps can fire.
+    pub marks: Vec<Mark>,
+}
+
+/// Which process runs; it has no value parameters.
+pub struct Root {
+    /// The process.
+    pub process: ProcessId,
+    /// The names of its gates as labels print them.
+    pub gates: Vec<String>,
+}
+
+/// Compiles a program from its root. `marks` switches provenance on.
+pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut compiler = Compiler {
+        program,
+        types: types::representations(program),
+        values: SharedRows::new(),
+        code: Code::default(),
+        labels: Vec::new(),
+        region: None,
+        op_regions: Vec::new(),
+        marks_wanted: marks,
+        marks: Vec::new(),
+        mark_ids: FxHashMap::default(),
+        function_numbers: FxHashMap::default(),
+        pending_functions: Vec::new(),
+        predicate_numbers: FxHashMap::default(),
+        frames: Vec::new(),
+        virtual_slots: Vec::new(),
+        region_frames: Vec::new(),
+        fork_frames: Vec::new(),
+        instances: FxHashMap::default(),
+        pending: Vec::new(),
+        errors: Vec::new(),
+    };
+    compiler.program(root);
+    compiler.finish()
+}
+
+/// A position in the code that may not be known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Label(u32);
+
+/// Not placed yet.
+const UNPLACED: u32 = u32::MAX;
+
+struct Compiler<'p> {
+    program: &'p Program,
+    types: Vec<Representation>,
+    values: SharedRows,
+    code: Code,
+    /// Addresses of labels. Until the end, jumps name labels instead of addresses.
+    labels: Vec<u32>,
+    /// The region whose code is being written; none for functions and for code of values.
+    region: Option<u32>,
+    op_regions: Vec<Option<u32>>,
+    marks_wanted: bool,
+    marks: Vec<Mark>,
+    mark_ids: FxHashMap<(MarkKind, Span), MarkId>,
+    function_numbers: FxHashMap<FunctionId, u32>,
+    pending_functions: Vec<FunctionId>,
+    /// The function numbers of predicate types' conditions.
+    predicate_numbers: FxHashMap<u32, u32>,
+    frames: Vec<Frame>,
+    /// Until the end, instructions name slots by positions in this table: frame and place in it.
+    virtual_slots: Vec<(usize, usize)>,
+    /// For each region, the frames in it.
+    region_frames: Vec<Vec<usize>>,
+    /// For each fork, the frame behind which its children lie.
+    fork_frames: Vec<usize>,
+    instances: FxHashMap<InstanceKey, Instance>,
+    pending: Vec<Pending<'p>>,
+    errors: Vec<Diagnostic>,
+}
+
+/// Slots that belong together: the variables of a process call, or those declared in a parallel branch.
+struct Frame {
+    placement: Placement,
+    /// How many bits each slot needs.
+    bits: Vec<u32>,
+}
+
+/// Where a frame lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Placement {
+    /// At the start of a region, behind its program counter.
+    Region(u32),
+    /// Behind another frame.
+    After(usize),
+}
+
+impl<'p> Compiler<'p> {
+    fn new_label(&mut self) -> Label {
+        self.labels.push(UNPLACED);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    fn place(&mut self, label: Label) {
+        debug_assert_eq!(self.labels[label.0 as usize], UNPLACED);
+        self.labels[label.0 as usize] = self.code.ops.len() as u32;
+    }
+
+    fn emit(&mut self, op: Op, span: Span) {
+        self.code.ops.push(op);
+        self.code.spans.push(span);
+        self.op_regions.push(self.region);
+    }
+
+    fn jump(&mut self, label: Label, span: Span) {
+        self.emit(Op::Jump(label.0), span);
+    }
+
+    fn fail(&mut self, message: impl Into<String>, span: Span) {
+        self.code.failures.push(message.into());
+        self.emit(Op::Fail(self.code.failures.len() as u32 - 1), span);
+    }
+
+    fn load(&mut self, place: Place, span: Span) {
+        match place {
+            Place::Slot(slot) => self.emit(Op::LoadSlot(slot), span),
+            Place::Local(local) => self.emit(Op::LoadLocal(local), span),
+        }
+    }
+
+    fn store(&mut self, place: Place, span: Span) {
+        match place {
+            Place::Slot(slot) => self.emit(Op::StoreSlot(slot), span),
+            Place::Local(local) => self.emit(Op::StoreLocal(local), span),
+        }
+    }
+
+    /// The mark of a construct; the same construct compiled several times has one mark.
+    fn mark(&mut self, kind: MarkKind, span: Span, process: &str) -> MarkId {
+        if let Some(&known) = self.mark_ids.get(&(kind, span)) {
+            return known;
+        }
+        let mut add = |kind| {
+            let id = MarkId(self.marks.len() as u32);
+            self.marks.push(Mark { kind, span, process: process.to_owned() });
+            self.mark_ids.insert((kind, span), id);
+            id
+        };
+        match kind {
+            // Both outcomes of a decision lie side by side, true first.
+            MarkKind::Decision(outcome) => {
+                let id = add(MarkKind::Decision(true));
+                add(MarkKind::Decision(false));
+                if outcome { id } else { MarkId(id.0 + 1) }
+            }
+            kind => add(kind),
+        }
+    }
+
+    /// The number of a function, which is compiled in time.
+    fn function_number(&mut self, function: FunctionId) -> u32 {
+        if let Some(&known) = self.function_numbers.get(&function) {
+            return known;
+        }
+        let number = self.reserve_function();
+        self.function_numbers.insert(function, number);
+        self.pending_functions.push(function);
+        number
+    }
+
+    fn reserve_function(&mut self) -> u32 {
+        self.code.functions.push(FunctionCode { address: 0, arguments: 0, variables: 0 });
+        self.code.functions.len() as u32 - 1
+    }
+
+    /// A gate of the whole program.
+    fn new_gate(&mut self, name: &str, hidden: bool) -> Binding {
+        self.code.gates.push(GlobalGate { name: name.to_uppercase(), hidden });
+        Binding::Gate(self.code.gates.len() as u32 - 1)
+    }
+
+    /// Compiles a piece of code that is run for a value, between `start` and [`Op::Done`]; gives its label.
+    fn detached(&mut self, span: Span, write: impl FnOnce(&mut Self)) -> Label {
+        let around = self.new_label();
+        self.jump(around, span);
+        let start = self.new_label();
+        self.place(start);
+        let region = self.region.take();
+        write(self);
+        self.emit(Op::Done, span);
+        self.region = region;
+        self.place(around);
+        start
+    }
+
+    fn program(&mut self, root: &Root) {
+        self.root(root);
+        loop {
+            if let Some(pending) = self.pending.pop() {
+                self.compile_pending(pending);
+            } else if let Some(function) = self.pending_functions.pop() {
+                self.function(function);
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// Compiles a function: arguments and other variables lie on the stack, results are left on it.
+    fn function(&mut self, id: FunctionId) {
+        let program = self.program;
+        let function = &program[id];
+        let mut body = Body::of_function(function);
+        let number = self.function_numbers[&id];
+        self.code.functions[number as usize] = FunctionCode {
+            address: self.code.ops.len() as u32,
+            arguments: body.argument_count(),
+            variables: function.scope.variables.len() as u32,
+        };
+        self.region = None;
+        let end = self.new_label();
+        self.statement(&mut body, &function.body, end);
+        self.place(end);
+        if function.result.is_some() {
+            self.fail(format!("function {} ends without a result", function.name), function.span);
+        } else {
+            self.return_results(&body, None, function.span);
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Statements that functions and processes share; what only processes have is in `processes`.
+//!
+//! The code of a statement falls through to its end or jumps to the label `after`, which its caller places there.
+
+use model::MarkKind;
+use source::Span;
+
+use super::body::{Binding, Body, BodyKind, Place};
+use super::code::Op;
+use super::{Compiler, Label};
+use crate::typed::{
+    Argument, CaseBranch, ConditionalBranch, Expression, GateRef, Mode, Statement, StatementKind, VariableId,
+};
+
+impl<'p> Compiler<'p> {
+    pub(super) fn statement(&mut self, body: &mut Body<'p>, statement: &'p Statement, after: Label) {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Sequence(statements) => self.sequence(body, statements, after),
+            _ if self.marks_wanted && body.process_name().is_some() && is_simple(statement) => {
+                self.sequence(body, std::slice::from_ref(statement), after);
+            }
+            _ => self.single(body, statement, span, after),
+        }
+    }
+
+    /// Statements one after the other. Runs of simple ones are blocks (Salaün and Ye, definition 2); a block is
+    /// marked when its last instruction is done, or just before if control does not come back from that.
+    fn sequence(&mut self, body: &mut Body<'p>, statements: &'p [Statement], after: Label) {
+        let marks = self.marks_wanted && body.process_name().is_some();
+        let mut block: Option<Span> = None;
+        for (index, statement) in statements.iter().enumerate() {
+            let last = index + 1 == statements.len();
+            let next = if last { after } else { self.new_label() };
+            let simple = is_simple(statement);
+            if simple {
+                block = Some(block.map_or(statement.span, |start| start.to(statement.span)));
+            }
+            let ends_block = simple && (last || !is_simple(&statements[index + 1]));
+            let mark_first = ends_block && leaves(statement);
+            if let (true, true, Some(span), Some(name)) = (marks, mark_first, block, body.process_name()) {
+                let mark = self.mark(MarkKind::Block, span, name);
+                self.emit(Op::Mark(mark), span);
+            }
+            self.single(body, statement, statement.span, next);
+            if !last {
+                self.place(next);
+            }
+            if let (true, true, false, Some(span), Some(name)) =
+                (marks, ends_block, mark_first, block, body.process_name())
+            {
+                let mark = self.mark(MarkKind::Block, span, name);
+                self.emit(Op::Mark(mark), span);
+            }
+            if ends_block {
+                block = None;
+            }
+        }
+    }
+
+    fn single(&mut self, body: &mut Body<'p>, statement: &'p Statement, span: Span, after: Label) {
+        match &statement.kind {
+            StatementKind::Null => {}
+            StatementKind::Sequence(statements) => self.sequence(body, statements, after),
+            StatementKind::Assign { variable, value } => {
+                self.expression(body, value);
+                let place = self.place_of(body, *variable);
+                self.store(place, span);
+            }
+            StatementKind::AssignElement { array, index, value } => {
+                let ty = body.scope[*array].ty;
+                let place = self.place_of(body, *array);
+                self.load(place, span);
+                self.expression(body, index);
+                self.index_value(index.ty, span);
+                self.expression(body, value);
+                self.emit(Op::ChangeElement(ty), span);
+                self.store(place, span);
+            }
+            StatementKind::Call { result, function, arguments, .. } => {
+                self.call(body, *result, *function, arguments, span);
+            }
+            StatementKind::Var { variables, body: inner } => {
+                for &variable in variables {
+                    // A declaration inside a parallel branch belongs to that branch's slots.
+                    self.declare(body, variable);
+                }
+                self.statement(body, inner, after);
+            }
+            StatementKind::If { branches, otherwise } => {
+                self.conditional(body, branches, otherwise.as_deref(), after, false, span);
+            }
+            StatementKind::OnlyIf { branches, otherwise } => {
+                self.conditional(body, branches, otherwise.as_deref(), after, true, span);
+            }
+            StatementKind::Case { subjects, branches, .. } => self.case(body, subjects, branches, after, span),
+            StatementKind::Loop { id, body: inner } => {
+                let start = self.new_label();
+                self.place(start);
+                body.loops[id.index()] = Some(after);
+                self.statement(body, inner, start);
+                self.jump(start, span);
+            }
+            StatementKind::While { id, condition, body: inner } => {
+                let start = self.new_label();
+                self.place(start);
+                body.loops[id.index()] = Some(after);
+                self.decision(body, condition);
+                self.emit(Op::JumpIfFalse(after.0), condition.span);
+                self.statement(body, inner, start);
+                self.jump(start, span);
+            }
+            StatementKind::For { id, initial, condition, step, body: inner } => {
+                let (start, again) = (self.new_label(), self.new_label());
+                self.statement(body, initial, start);
+                self.place(start);
+                body.loops[id.index()] = Some(after);
+                self.decision(body, condition);
+                self.emit(Op::JumpIfFalse(after.0), condition.span);
+                self.statement(body, inner, again);
+                self.place(again);
+                self.statement(body, step, start);
+                self.jump(start, span);
+            }
+            StatementKind::Break(id) => {
+                let label = body.loops[id.index()].unwrap_or(after);
+                self.jump(label, span);
+            }
+            StatementKind::Return(value) => {
+                self.return_results(body, value.as_ref(), span);
+            }
+            StatementKind::Raise { gate, values } => self.raise(body, *gate, values, span),
+            StatementKind::Assert { condition, gate } => {
+                let good = self.new_label();
+                self.expression(body, condition);
+                self.emit(Op::JumpIfTrue(good.0), span);
+                match gate {
+                    GateRef::Unexpected => self.fail("the assertion does not hold", condition.span),
+                    gate => self.raise(body, *gate, &[], span),
+                }
+                self.place(good);
+            }
+            StatementKind::Trap { handlers, body: inner } => {
+                let labels: Vec<Label> = handlers.iter().map(|_| self.new_label()).collect();
+                for (handler, &label) in handlers.iter().zip(&labels) {
+                    let parameters = handler.parameters.iter().map(|&variable| self.place_of(body, variable));
+                    let parameters = parameters
+                        .map(|place| match place {
+                            Place::Slot(number) | Place::Local(number) => number,
+                        })
+                        .collect();
+                    body.bind(handler.gate, Binding::Handler { label, region: self.region, parameters });
+                }
+                self.statement(body, inner, after);
+                self.jump(after, span);
+                for (handler, &label) in handlers.iter().zip(&labels) {
+                    self.place(label);
+                    self.statement(body, &handler.body, after);
+                    self.jump(after, span);
+                }
+            }
+            _ => self.behaviour(body, statement, span, after),
+        }
+    }
+
+    /// Where a variable lies; it gets a slot of the frame at hand when it is first seen.
+    pub(super) fn place_of(&mut self, body: &mut Body<'p>, variable: VariableId) -> Place {
+        match body.places[variable.index()] {
+            Some(place) => place,
+            None => self.declare(body, variable),
+        }
+    }
+
+    /// Gives a variable a slot of the frame at hand, unless it has one.
+    fn declare(&mut self, body: &mut Body<'p>, variable: VariableId) -> Place {
+        if let Some(place) = body.places[variable.index()] {
+            return place;
+        }
+        let BodyKind::Process { frame, name, .. } = body.kind else {
+            return Place::Local(variable.0);
+        };
+        let declared = &body.scope[variable];
+        let place = Place::Slot(self.new_slot(frame, &declared.name, name, declared.ty));
+        body.places[variable.index()] = Some(place);
+        place
+    }
+
+    /// A condition whose outcome coverage counts; left on the stack.
+    fn decision(&mut self, body: &Body<'p>, condition: &'p Expression) {
+        self.expression(body, condition);
+        if let (true, Some(name)) = (self.marks_wanted, body.process_name()) {
+            let mark = self.mark(MarkKind::Decision(true), condition.span, name);
+            self.emit(Op::Decide(mark), condition.span);
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        body: &mut Body<'p>,
+        branches: &'p [ConditionalBranch],
+        otherwise: Option<&'p Statement>,
+        after: Label,
+        only: bool,
+        span: Span,
+    ) {
+        for branch in branches {
+            let next = self.new_label();
+            self.decision(body, &branch.condition);
+            self.emit(Op::JumpIfFalse(next.0), branch.condition.span);
+            self.statement(body, &branch.body, after);
+            self.jump(after, branch.span);
+            self.place(next);
+        }
+        match otherwise {
+            Some(otherwise) => self.statement(body, otherwise, after),
+            None if only => self.emit(Op::Stop, span),
+            None => {}
+        }
+    }
+
+    fn case(
+        &mut self,
+        body: &mut Body<'p>,
+        subjects: &'p [Expression],
+        branches: &'p [CaseBranch],
+        after: Label,
+        span: Span,
+    ) {
+        for subject in subjects {
+            self.expression(body, subject);
+        }
+        let count = subjects.len() as u32;
+        for (index, branch) in branches.iter().enumerate() {
+            let (matched, next_branch) = (self.new_label(), self.new_label());
+            for (number, alternative) in branch.alternatives.iter().enumerate() {
+                let last = number + 1 == branch.alternatives.len();
+                let next = if last { next_branch } else { self.new_label() };
+                let depth = |subject: usize| count - 1 - subject as u32;
+                for (subject, pattern) in alternative.patterns.iter().enumerate() {
+                    self.test_pattern(pattern, depth(subject), &mut Vec::new(), next);
+                }
+                for (subject, pattern) in alternative.patterns.iter().enumerate() {
+                    self.bind_pattern(body, pattern, depth(subject), &mut Vec::new());
+                }
+                if let Some(guard) = &alternative.guard {
+                    self.expression(body, guard);
+                    self.emit(Op::JumpIfFalse(next.0), guard.span);
+                }
+                if !last {
+                    self.jump(matched, alternative.span);
+                    self.place(next);
+                }
+            }
+            self.place(matched);
+            self.emit(Op::Pop(count), branch.span);
+            self.case_marks(body, branches, index);
+            self.statement(body, &branch.body, after);
+            self.jump(after, branch.span);
+            self.place(next_branch);
+        }
+        self.fail("no branch of this case matches", span);
+    }
+
+    /// Each branch of a case is a decision: false for those passed over, true for the one taken.
+    fn case_marks(&mut self, body: &Body<'p>, branches: &'p [CaseBranch], taken: usize) {
+        let (true, Some(name)) = (self.marks_wanted, body.process_name()) else { return };
+        for (index, branch) in branches[..=taken].iter().enumerate() {
+            let Some(first) = branch.alternatives.first() else { continue };
+            let last = branch.alternatives.last().unwrap_or(first);
+            let span = first.span.to(last.span);
+            let mark = self.mark(MarkKind::Decision(index == taken), span, name);
+            self.emit(Op::Mark(mark), span);
+        }
+    }
+
+    /// A call of a function as a statement: results lie on the stack, the returned value first.
+    fn call(
+        &mut self,
+        body: &mut Body<'p>,
+        result: Option<VariableId>,
+        function: crate::typed::FunctionId,
+        arguments: &'p [Argument],
+        span: Span,
+    ) {
+        for argument in arguments {
+            match argument {
+                Argument::In(value) => self.expression(body, value),
+                Argument::InOut(variable, span) => {
+                    let place = self.variable(body, *variable);
+                    self.load(place, *span);
+                }
+                Argument::Out(..) => {}
+            }
+        }
+        let number = self.function_number(function);
+        self.emit(Op::Call(number), span);
+        for argument in arguments.iter().rev() {
+            if let Argument::Out(variable, span) | Argument::InOut(variable, span) = argument {
+                let place = self.place_of(body, *variable);
+                self.store(place, *span);
+            }
+        }
+        match (result, self.program[function].result) {
+            (Some(variable), _) => {
+                let place = self.place_of(body, variable);
+                self.store(place, span);
+            }
+            (None, Some(_)) => self.emit(Op::Pop(1), span),
+            (None, None) => {}
+        }
+    }
+
+    /// Leaves the results of a function on the stack and ends it.
+    pub(super) fn return_results(&mut self, body: &Body<'p>, value: Option<&'p Expression>, span: Span) {
+        let BodyKind::Function { parameters } = body.kind else { return };
+        if let Some(value) = value {
+            self.expression(body, value);
+        }
+        let mut count = u32::from(value.is_some());
+        for parameter in parameters.iter().filter(|parameter| parameter.mode != Mode::In) {
+            self.load(self.variable(body, parameter.variable), span);
+            count += 1;
+        }
+        self.emit(Op::Return(count), span);
+    }
+
+    fn raise(&mut self, body: &mut Body<'p>, gate: GateRef, values: &'p [Expression], span: Span) {
+        match body.binding(gate) {
+            Binding::Handler { label, region, parameters } => {
+                for value in values {
+                    self.expression(body, value);
+                }
+                let in_process = body.process_name().is_some();
+                for &parameter in parameters.iter().rev() {
+                    let place = if in_process { Place::Slot(parameter) } else { Place::Local(parameter) };
+                    self.store(place, span);
+                }
+                match region {
+                    Some(handler) if self.region != Some(handler) => {
+                        self.code.throws.push((handler, label.0));
+                        self.emit(Op::Throw(self.code.throws.len() as u32 - 1), span);
+                    }
+                    _ => self.jump(label, span),
+                }
+            }
+            Binding::Uncaught(name) => self.fail(format!("exception {name} is raised and not caught"), span),
+            Binding::Gate(gate) => self.raise_at_the_top(body, gate, values, span),
+            Binding::Internal => self.emit(Op::Stop, span),
+        }
+    }
+}
+
+/// Instructions that are no control instructions (definition 1) and hold no others.
+fn is_simple(statement: &Statement) -> bool {
+    matches!(
+        statement.kind,
+        StatementKind::Null
+            | StatementKind::Assign { .. }
+            | StatementKind::AssignElement { .. }
+            | StatementKind::AssignAny { .. }
+            | StatementKind::Call { .. }
+            | StatementKind::Instantiate { .. }
+            | StatementKind::Break(_)
+            | StatementKind::Raise { .. }
+            | StatementKind::Assert { .. }
+            | StatementKind::Action(_)
+    )
+}
+
+/// Whether control does not, or need not, come back from a simple instruction.
+fn leaves(statement: &Statement) -> bool {
+    matches!(
+        statement.kind,
+        StatementKind::Instantiate { .. } | StatementKind::Break(_) | StatementKind::Raise { .. }
+    )
+}

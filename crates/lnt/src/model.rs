@@ -1,0 +1,208 @@
+//! A compiled LNT program as a [`Model`].
+
+use std::ops::Range;
+
+use lts::{LabelId, OriginId};
+use model::{Layout, Model, ModelError, Provenance, SharedRows, Slot, StateView, Worker};
+use source::{Diagnostic, Span};
+
+use crate::compile::code::{Code, ForkKind};
+use crate::compile::{Compiled, Root, compile};
+use crate::run::{LntWorker, Values, initial_state, print_value};
+use crate::typed::{ProcessId, Program, TypeId};
+
+/// The gate number of successful termination in label rows; it has no offers.
+pub(crate) const EXIT_GATE: u32 = u32::MAX;
+
+/// What to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether steps say which source constructs fired.
+    pub provenance: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { provenance: true }
+    }
+}
+
+/// A program, ready to be explored.
+pub struct LntModel {
+    pub(crate) program: Program,
+    pub(crate) compiled: Compiled,
+    layout: Layout,
+    /// Labels as rows: gate, profile, values.
+    pub(crate) labels: SharedRows,
+    /// The types of each profile's values.
+    profile_types: Vec<Vec<TypeId>>,
+    /// The profile of each action.
+    pub(crate) profiles: Vec<u32>,
+    /// For each fork and gate, the number of the rule that concerns it, counted from 1, or 0.
+    pub(crate) rules: Vec<Vec<u32>>,
+    /// For each region, the slots of the bodies that it interrupts by acting.
+    pub(crate) interrupted: Vec<Vec<Range<u32>>>,
+    pub(crate) provenance: Provenance,
+    initial: Result<Vec<Slot>, ModelError>,
+    initial_origin: OriginId,
+}
+
+impl LntModel {
+    /// Compiles a program from one of its processes, which has no value parameters.
+    pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
+        let process = &program[root];
+        if !process.parameters.is_empty() {
+            return Err(vec![
+                Diagnostic::error(format!("process {} needs arguments to start", process.name))
+                    .label(process.span, format!("it has {} value parameters", process.parameters.len()))
+                    .help(format!("choose them with `--root '{} (…)'`", process.name)),
+            ]);
+        }
+        let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
+        let mut compiled = compile(&program, &Root { process: root, gates }, options.provenance)?;
+        let marks = std::mem::take(&mut compiled.marks);
+        let code = &compiled.code;
+        let (profiles, profile_types) = profiles(code);
+        let mut model = Self {
+            layout: Layout::new(&code.slot_bits),
+            labels: SharedRows::new(),
+            profile_types,
+            profiles,
+            rules: rule_numbers(code),
+            interrupted: interrupted_bodies(code),
+            provenance: Provenance::new(marks),
+            initial: Ok(Vec::new()),
+            initial_origin: Provenance::NONE,
+            program,
+            compiled,
+        };
+        match initial_state(&model) {
+            Ok((state, mut marks)) => {
+                marks.sort_unstable();
+                marks.dedup();
+                model.initial_origin = OriginId::from_raw(model.provenance.origins().intern(&marks));
+                model.initial = Ok(state);
+            }
+            Err(error) => model.initial = Err(error),
+        }
+        Ok(model)
+    }
+
+    /// The program that this model runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The constructs that fire before the first step.
+    pub fn initial_origin(&self) -> OriginId {
+        self.initial_origin
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values::new(&self.compiled.values, &self.compiled.types, &self.program)
+    }
+}
+
+impl Model for LntModel {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn initial(&self) -> Result<Vec<Slot>, ModelError> {
+        self.initial.clone()
+    }
+
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(LntWorker::new(self))
+    }
+
+    fn label(&self, label: LabelId) -> String {
+        let Some(number) = label.raw().checked_sub(1) else { return lts::TAU_TEXT.to_owned() };
+        let row = self.labels.row(number);
+        if row[0] == EXIT_GATE {
+            return "exit".to_owned();
+        }
+        let mut text = self.compiled.code.gates[row[0] as usize].name.clone();
+        let values = self.values();
+        for (&ty, &value) in self.profile_types[row[1] as usize].iter().zip(&row[2..]) {
+            text.push_str(" !");
+            text.push_str(&print_value(&values, ty, value));
+        }
+        text
+    }
+
+    fn describe(&self, state: &[Slot]) -> StateView {
+        let values = self.values();
+        let code = &self.compiled.code;
+        let mut view = StateView::default();
+        for (number, region) in code.regions.iter().enumerate() {
+            let Some(place) = (state[region.counter as usize] as usize).checked_sub(1) else { continue };
+            let location = &region.locations[place];
+            for name in code.names.iter().filter(|name| name.region as usize == number) {
+                if !location.dead.contains(&name.slot) {
+                    let text = print_value(&values, name.ty, state[name.slot as usize]);
+                    view.values.push((format!("{}.{}", name.process, name.name), text));
+                }
+            }
+        }
+        view
+    }
+
+    fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+}
+
+/// Where each active region of a state rests: the process and the place in the source.
+impl LntModel {
+    /// The regions that are active in a state, with the source of what they do next.
+    pub fn positions(&self, state: &[Slot]) -> Vec<(String, Span)> {
+        let code = &self.compiled.code;
+        let active = code.regions.iter().filter_map(|region| {
+            let place = (state[region.counter as usize] as usize).checked_sub(1)?;
+            Some((region.name.clone(), code.spans[region.locations[place].address as usize]))
+        });
+        active.collect()
+    }
+}
+
+/// Numbers the lists of types that actions offer.
+fn profiles(code: &Code) -> (Vec<u32>, Vec<Vec<TypeId>>) {
+    let mut types: Vec<Vec<TypeId>> = Vec::new();
+    let mut numbers = Vec::with_capacity(code.actions.len());
+    for action in &code.actions {
+        let profile: Vec<TypeId> = action.offers.iter().map(|&(_, ty)| ty).collect();
+        let known = types.iter().position(|known| *known == profile).unwrap_or_else(|| {
+            types.push(profile);
+            types.len() - 1
+        });
+        numbers.push(known as u32);
+    }
+    (numbers, types)
+}
+
+fn rule_numbers(code: &Code) -> Vec<Vec<u32>> {
+    let numbers = code.forks.iter().map(|fork| {
+        let mut numbers = vec![0; code.gates.len()];
+        for (index, rule) in fork.rules.iter().enumerate() {
+            numbers[rule.gate as usize] = index as u32 + 1;
+        }
+        numbers
+    });
+    numbers.collect()
+}
+
+fn interrupted_bodies(code: &Code) -> Vec<Vec<Range<u32>>> {
+    let bodies = |mut region: usize| {
+        let mut bodies = Vec::new();
+        while let Some((fork, child)) = code.regions[region].parent {
+            let fork = &code.forks[fork as usize];
+            if fork.kind == ForkKind::Disrupt && child == 1 {
+                bodies.push(code.regions[fork.children[0] as usize].slots.clone());
+            }
+            region = fork.region as usize;
+        }
+        bodies
+    };
+    (0..code.regions.len()).map(bodies).collect()
+}

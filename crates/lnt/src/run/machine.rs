@@ -1,0 +1,370 @@
+//! The stack machine that runs silent code: from where a region rests to where it rests next.
+
+use model::ModelError;
+use source::Span;
+
+use super::builtins::Wrong;
+use super::values::Values;
+use crate::compile::Compiled;
+use crate::compile::code::{Code, Op};
+use crate::compile::types::Kind;
+use crate::typed::TypeId;
+
+/// A run takes at most this many jumps and calls before it counts as endless.
+const FUEL: u64 = 20_000_000;
+/// The most calls that wait for each other.
+const DEEPEST_CALLS: usize = 100_000;
+
+/// Why the machine stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// At an instruction where a region can rest, or which leaves it.
+    At(u32),
+    /// A condition that had to hold does not.
+    Blocked,
+    /// At the end of a piece of code: its value is on top of the stack.
+    Done,
+}
+
+struct Call {
+    back: u32,
+    /// Where the function's variables start on the stack.
+    frame: usize,
+}
+
+/// What a machine runs: enough to make another one.
+#[derive(Clone, Copy)]
+pub struct Runnable<'a> {
+    compiled: &'a Compiled,
+    program: &'a crate::typed::Program,
+}
+
+impl<'a> Runnable<'a> {
+    pub fn machine(self) -> Machine<'a> {
+        Machine::new(self.compiled, self.program)
+    }
+}
+
+/// A machine with its stack.
+pub struct Machine<'a> {
+    runnable: Runnable<'a>,
+    pub code: &'a Code,
+    pub values: Values<'a>,
+    stack: Vec<u32>,
+    calls: Vec<Call>,
+    /// The marks of constructs that have fired.
+    pub marks: Vec<u32>,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(compiled: &'a Compiled, program: &'a crate::typed::Program) -> Self {
+        Self {
+            runnable: Runnable { compiled, program },
+            code: &compiled.code,
+            values: Values::new(&compiled.values, &compiled.types, program),
+            stack: Vec::new(),
+            calls: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// The values, and what another machine needs to run beside this one.
+    pub fn split(&mut self) -> (Runnable<'a>, &mut Values<'a>) {
+        (self.runnable, &mut self.values)
+    }
+
+    /// The value that a piece of code computes.
+    pub fn value(&mut self, address: u32, state: &mut [u32]) -> Result<u32, ModelError> {
+        self.run(address, state)?;
+        Ok(self.stack.pop().unwrap_or(0))
+    }
+
+    /// Whether a value matches the pattern whose code starts here; its variables are bound.
+    pub fn matches(&mut self, address: u32, value: u32, state: &mut [u32]) -> Result<bool, ModelError> {
+        self.stack.push(value);
+        Ok(self.value(address, state)? != 0)
+    }
+
+    /// The result of a function of one argument.
+    pub fn call(&mut self, function: u32, argument: u32) -> Result<u32, ModelError> {
+        self.stack.clear();
+        self.calls.clear();
+        self.stack.push(argument);
+        let code = self.code.functions[function as usize];
+        self.enter(code.arguments, code.variables, u32::MAX);
+        self.run_on(code.address, &mut [])?;
+        Ok(self.stack.pop().unwrap_or(0))
+    }
+
+    fn enter(&mut self, arguments: u32, variables: u32, back: u32) {
+        let frame = self.stack.len() - arguments as usize;
+        self.stack.resize(frame + variables as usize, 0);
+        self.calls.push(Call { back, frame });
+    }
+
+    /// Runs from an address until something can happen.
+    pub fn run(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
+        let result = self.run_on(address, state);
+        if result.is_err() {
+            self.stack.clear();
+            self.calls.clear();
+        }
+        result
+    }
+
+    fn run_on(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
+        let code = self.code;
+        let mut at = address as usize;
+        let mut fuel = FUEL;
+        macro_rules! pop {
+            () => {
+                self.stack.pop().unwrap_or(0)
+            };
+        }
+        loop {
+            match code.ops[at] {
+                Op::Push(value) => self.stack.push(value),
+                Op::LoadSlot(slot) => self.stack.push(state[slot as usize]),
+                Op::StoreSlot(slot) => state[slot as usize] = pop!(),
+                Op::LoadLocal(local) => {
+                    let frame = self.calls.last().map_or(0, |call| call.frame);
+                    self.stack.push(self.stack[frame + local as usize]);
+                }
+                Op::StoreLocal(local) => {
+                    let frame = self.calls.last().map_or(0, |call| call.frame);
+                    let value = pop!();
+                    self.stack[frame + local as usize] = value;
+                }
+                Op::Pick(depth) => self.stack.push(self.stack[self.stack.len() - 1 - depth as usize]),
+                Op::Pop(count) => self.stack.truncate(self.stack.len() - count as usize),
+                Op::Jump(target) => {
+                    if target as usize <= at {
+                        self.burn(&mut fuel, at)?;
+                    }
+                    at = target as usize;
+                    continue;
+                }
+                Op::JumpIfFalse(target) => {
+                    if pop!() == 0 {
+                        at = target as usize;
+                        continue;
+                    }
+                }
+                Op::JumpIfTrue(target) => {
+                    if pop!() != 0 {
+                        at = target as usize;
+                        continue;
+                    }
+                }
+                Op::Equal => {
+                    let (b, a) = (pop!(), pop!());
+                    self.stack.push(u32::from(a == b));
+                }
+                Op::Less => {
+                    let (b, a) = (pop!(), pop!());
+                    self.stack.push(u32::from(a < b));
+                }
+                Op::LessEqual => {
+                    let (b, a) = (pop!(), pop!());
+                    self.stack.push(u32::from(a <= b));
+                }
+                Op::Not => {
+                    let a = pop!();
+                    self.stack.push(1 - a);
+                }
+                Op::And => {
+                    let (b, a) = (pop!(), pop!());
+                    self.stack.push(a & b);
+                }
+                Op::Or => {
+                    let (b, a) = (pop!(), pop!());
+                    self.stack.push(a | b);
+                }
+                Op::Add(ty) => {
+                    let (b, a) = (pop!(), pop!());
+                    let value = self.sum(ty, a, b, 1).map_err(|wrong| self.error(wrong, at))?;
+                    self.stack.push(value);
+                }
+                Op::Subtract(ty) => {
+                    let (b, a) = (pop!(), pop!());
+                    let value = self.sum(ty, a, b, -1).map_err(|wrong| self.error(wrong, at))?;
+                    self.stack.push(value);
+                }
+                Op::Offset(offset) => {
+                    let a = pop!();
+                    self.stack.push(a.wrapping_add(offset));
+                }
+                Op::Apply(number) => {
+                    let application = &code.applications[number as usize];
+                    let first = self.stack.len() - application.arity as usize;
+                    let result = self.values.apply(application, &self.stack[first..]);
+                    self.stack.truncate(first);
+                    let value = result.map_err(|wrong| self.error(wrong, at))?;
+                    self.stack.push(value);
+                }
+                Op::Construct(constructor, fields) => {
+                    let first = self.stack.len() - fields as usize;
+                    let ordinal = self.values.program[constructor].ordinal;
+                    let stack = &self.stack;
+                    let value = self.values.build(|_, row| {
+                        row.push(ordinal);
+                        row.extend_from_slice(&stack[first..]);
+                    });
+                    self.stack.truncate(first);
+                    self.stack.push(value);
+                }
+                Op::IsConstructor(ordinal) => {
+                    let value = pop!();
+                    self.stack.push(u32::from(self.values.row(value)[0] == ordinal));
+                }
+                Op::Component(position) => {
+                    let value = pop!();
+                    self.stack.push(self.values.row(value)[position as usize]);
+                }
+                Op::Field(number) => {
+                    let value = pop!();
+                    let row = self.values.row(value);
+                    let ordinal = row[0];
+                    let has = |position: &&crate::typed::FieldPosition| {
+                        self.values.program[position.constructor].ordinal == ordinal
+                    };
+                    let Some(position) = code.accesses[number as usize].iter().find(has) else {
+                        return Err(self.error("this value has no such field".into(), at));
+                    };
+                    self.stack.push(row[position.field as usize + 1]);
+                }
+                Op::Update(number) => {
+                    let updates = &code.updates[number as usize];
+                    let first = self.stack.len() - updates.len();
+                    let value = self.stack[first - 1];
+                    let mut row = self.values.row(value).to_vec();
+                    for (positions, &new) in updates.iter().zip(&self.stack[first..]) {
+                        let has = |position: &&crate::typed::FieldPosition| {
+                            self.values.program[position.constructor].ordinal == row[0]
+                        };
+                        let Some(position) = positions.iter().find(has) else {
+                            return Err(self.error("this value has no such field".into(), at));
+                        };
+                        row[position.field as usize + 1] = new;
+                    }
+                    self.stack.truncate(first - 1);
+                    let value = self.values.intern(&row);
+                    self.stack.push(value);
+                }
+                Op::Collection(ty, count) => {
+                    let first = self.stack.len() - count as usize;
+                    let mut elements = self.stack.split_off(first);
+                    self.values.normalise(ty, &mut elements);
+                    let value = self.values.intern(&elements);
+                    self.stack.push(value);
+                }
+                Op::Fill(ty) => {
+                    let element = pop!();
+                    let length = match self.values.kind(ty) {
+                        Kind::Array { length, .. } => *length,
+                        _ => 0,
+                    };
+                    let value = self.values.build(|_, row| row.resize(length, element));
+                    self.stack.push(value);
+                }
+                Op::Element(ty) => {
+                    let (index, array) = (pop!(), pop!());
+                    let element = self.values.element(ty, array, i64::from(index as i32));
+                    let value = element.map_err(|wrong| self.error(wrong, at))?;
+                    self.stack.push(value);
+                }
+                Op::ChangeElement(ty) => {
+                    let (value, index, array) = (pop!(), pop!(), pop!());
+                    let changed = self.values.change_element(ty, array, i64::from(index as i32), value);
+                    let value = changed.map_err(|wrong| self.error(wrong, at))?;
+                    self.stack.push(value);
+                }
+                Op::IsEmpty => {
+                    let value = pop!();
+                    self.stack.push(u32::from(self.values.row(value).is_empty()));
+                }
+                Op::Head => {
+                    let value = pop!();
+                    self.stack.push(self.values.row(value).first().copied().unwrap_or(0));
+                }
+                Op::Tail => {
+                    let value = pop!();
+                    let tail = self.values.build(|values, row| row.extend(values.row(value).iter().skip(1)));
+                    self.stack.push(tail);
+                }
+                Op::Call(number) => {
+                    self.burn(&mut fuel, at)?;
+                    if self.calls.len() >= DEEPEST_CALLS {
+                        let message = format!("more than {DEEPEST_CALLS} calls wait for each other");
+                        return Err(self.error(message.into(), at));
+                    }
+                    let function = code.functions[number as usize];
+                    self.enter(function.arguments, function.variables, at as u32 + 1);
+                    at = function.address as usize;
+                    continue;
+                }
+                Op::Return(count) => {
+                    let Some(call) = self.calls.pop() else { return Ok(Halt::Done) };
+                    let results = self.stack.len() - count as usize;
+                    self.stack.drain(call.frame..results);
+                    if call.back == u32::MAX {
+                        return Ok(Halt::Done);
+                    }
+                    at = call.back as usize;
+                    continue;
+                }
+                Op::Fail(message) => {
+                    let message = code.failures[message as usize].clone();
+                    return Err(self.error(message.into(), at));
+                }
+                Op::Mark(mark) => self.marks.push(mark.0),
+                Op::Decide(mark) => {
+                    let outcome = self.stack.last().copied().unwrap_or(0);
+                    self.marks.push(mark.0 + u32::from(outcome == 0));
+                }
+                Op::Done => return Ok(Halt::Done),
+                Op::Require => {
+                    if pop!() == 0 {
+                        return Ok(Halt::Blocked);
+                    }
+                }
+                Op::Choice(_) | Op::AnyValue(..) | Op::Act(_) | Op::Fork(_) | Op::End | Op::Stop | Op::Throw(_) => {
+                    return Ok(Halt::At(at as u32));
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// `a + sign * b` in a type that is represented by its numbers.
+    #[inline]
+    fn sum(&self, ty: TypeId, a: u32, b: u32, sign: i64) -> Result<u32, Wrong> {
+        if let Kind::Number { lower, upper, offset, .. } = *self.values.kind(ty) {
+            let number = i64::from(a) + offset + sign * (i64::from(b) + offset);
+            if (lower..=upper).contains(&number) {
+                return Ok((number - offset) as u32);
+            }
+            return self.values.from_number(ty, number);
+        }
+        self.values.from_number(ty, self.values.number(ty, a) + sign * self.values.number(ty, b))
+    }
+
+    #[inline]
+    fn burn(&self, fuel: &mut u64, at: usize) -> Result<(), ModelError> {
+        *fuel -= 1;
+        if *fuel == 0 {
+            let message = "this runs on without an action: is it an endless loop?";
+            return Err(self.error(message.into(), at));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub fn error(&self, wrong: Wrong, at: usize) -> ModelError {
+        model_error(wrong, Some(self.code.spans[at]))
+    }
+}
+
+pub fn model_error(wrong: Wrong, span: Option<Span>) -> ModelError {
+    ModelError { message: wrong.message, span, help: wrong.help }
+}

@@ -1,0 +1,11 @@
+//! Running compiled programs: values, the machine, and the steps out of a state.
+
+mod builtins;
+mod machine;
+mod print;
+mod successors;
+mod values;
+
+pub use print::print_value;
+pub use successors::{LntWorker, initial_state};
+pub use values::Values;
