@@ -595,7 +595,8 @@ pub struct ConditionalBranch {
 /// `P1 | P2 where V -> B`
 #[derive(Clone, Debug)]
 pub struct CaseBranch {
-    /// One of these has to match, tried in order. All bind the same variables.
+    /// One of these has to match, tried in order. A variable that only some of them bind is not read in the
+    /// body unless it had a value before.
     pub alternatives: Vec<CaseAlternative>,
     /// What happens then.
     pub body: Statement,
