@@ -112,7 +112,8 @@ pub(crate) struct Declaration {
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelDefinition {
     pub name: Name,
-    pub profiles: Vec<Vec<Name>>,
+    /// Each value's type, and its name where it has one.
+    pub profiles: Vec<Vec<(Option<Name>, Name)>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -196,11 +196,12 @@ pub enum TypeKind {
         /// Kept in ascending order.
         sorted: bool,
     },
-    /// `set of T` (no duplicates, in order of insertion) and `sorted set of T` (ascending).
+    /// `set of T` and `sorted set of T`: lists without duplicates. Keep both in ascending order, so that equal
+    /// sets are the same value.
     Set {
         /// The elements' type.
         element: TypeId,
-        /// Kept in ascending order.
+        /// Written `sorted set`.
         sorted: bool,
     },
     /// `array [lower..upper] of T`

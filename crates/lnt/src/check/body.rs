@@ -71,20 +71,50 @@ pub(super) fn check_bodies(
     warned: &mut FxHashSet<(TypeId, &'static str)>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut next_function = 0;
-    let mut next_process = 0;
+    let mut functions = Vec::new();
+    let mut processes = Vec::new();
     for (module, Parsed { module: tree, .. }) in modules.iter().enumerate() {
         for definition in &tree.types {
             predicate(globals, module, definition, warned, diagnostics);
         }
         for function in &tree.functions {
-            check_function(globals, module, FunctionId(next_function), function, warned, diagnostics);
-            next_function += 1;
+            let id = FunctionId(functions.len() as u32);
+            functions.push(check_function(globals, module, id, function, warned, diagnostics));
         }
         for process in &tree.processes {
-            check_process(globals, module, ProcessId(next_process), process, warned, diagnostics);
-            next_process += 1;
+            let id = ProcessId(processes.len() as u32);
+            processes.push(check_process(globals, module, id, process, warned, diagnostics));
         }
+    }
+    // What is unused or has no value can't be told where something is wrong.
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return;
+    }
+    for (function, used) in globals.program.functions.iter().zip(functions) {
+        let unit = flow::Unit {
+            scope: &function.scope,
+            gates: &function.gates,
+            parameters: &function.parameters,
+            body: &function.body,
+            name: &function.name,
+            result: function.result.map(|_| function.span),
+            process: false,
+            used,
+        };
+        flow::check(unit, diagnostics);
+    }
+    for (process, used) in globals.program.processes.iter().zip(processes) {
+        let unit = flow::Unit {
+            scope: &process.scope,
+            gates: &process.gates,
+            parameters: &process.parameters,
+            body: &process.body,
+            name: &process.name,
+            result: None,
+            process: true,
+            used,
+        };
+        flow::check(unit, diagnostics);
     }
 }
 
@@ -112,34 +142,18 @@ fn check_function(
     tree: &tree::Callable,
     warned: &mut FxHashSet<(TypeId, &'static str)>,
     diagnostics: &mut Vec<Diagnostic>,
-) {
+) -> flow::Used {
     let function = &globals.program[id];
     let kind = Kind::Function { result: function.result };
-    let before = diagnostics.len();
     let mut body = Body::new(globals, module, kind, function.scope.clone(), warned, diagnostics);
     body.read_only(tree);
     let statement = body.statement(&tree.body);
-    body.account_for_failure(before, tree.name.span);
+    body.account_for_failure(tree.name.span);
     let (scope, used) = (body.scope, flow::Used { variables: body.used_variables, gates: body.used_gates });
     let function = &mut globals.program[id];
     function.scope = scope;
     function.body = statement;
-    if !diagnostics[before..].iter().any(Diagnostic::is_error) {
-        let function = &globals.program[id];
-        flow::check(
-            flow::Unit {
-                scope: &function.scope,
-                gates: &function.gates,
-                parameters: &function.parameters,
-                body: &function.body,
-                name: &function.name,
-                result: function.result.map(|_| function.span),
-                process: false,
-                used,
-            },
-            diagnostics,
-        );
-    }
+    used
 }
 
 fn check_process(
@@ -149,33 +163,17 @@ fn check_process(
     tree: &tree::Callable,
     warned: &mut FxHashSet<(TypeId, &'static str)>,
     diagnostics: &mut Vec<Diagnostic>,
-) {
-    let before = diagnostics.len();
+) -> flow::Used {
     let scope = globals.program[id].scope.clone();
     let mut body = Body::new(globals, module, Kind::Process, scope, warned, diagnostics);
     body.read_only(tree);
     let statement = body.statement(&tree.body);
-    body.account_for_failure(before, tree.name.span);
+    body.account_for_failure(tree.name.span);
     let (scope, used) = (body.scope, flow::Used { variables: body.used_variables, gates: body.used_gates });
     let process = &mut globals.program[id];
     process.scope = scope;
     process.body = statement;
-    if !diagnostics[before..].iter().any(Diagnostic::is_error) {
-        let process = &globals.program[id];
-        flow::check(
-            flow::Unit {
-                scope: &process.scope,
-                gates: &process.gates,
-                parameters: &process.parameters,
-                body: &process.body,
-                name: &process.name,
-                result: None,
-                process: true,
-                used,
-            },
-            diagnostics,
-        );
-    }
+    used
 }
 
 impl<'a> Body<'a> {
@@ -354,9 +352,9 @@ impl<'a> Body<'a> {
     }
 
     /// A tree with holes must never be handed out, even where the checker forgot to say why.
-    fn account_for_failure(&mut self, before: usize, span: Span) {
+    fn account_for_failure(&mut self, span: Span) {
         if self.failed && !self.diagnostics.iter().any(Diagnostic::is_error) {
-            debug_assert!(false, "no diagnostic since {before}");
+            debug_assert!(false, "an error without a diagnostic");
             self.error(
                 Diagnostic::error("this definition can't be typed").label(span, "something in here is wrong"),
             );

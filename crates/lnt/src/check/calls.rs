@@ -121,8 +121,8 @@ impl Body<'_> {
         }
         let offers = match &invoke.arguments {
             Some(arguments) => {
-                self.no_names(arguments, "offers")?;
-                self.offers(gate, name, arguments)?
+                let arguments = self.arrange_offers(gate, name, arguments)?;
+                self.offers(gate, name, &arguments)?
             }
             None => {
                 self.offers(gate, name, &Actuals { values: Vec::new(), ellipsis: false, span: name.span })?
@@ -135,18 +135,53 @@ impl Body<'_> {
         Some(StatementKind::Action(Action { gate, gate_span: name.span, offers, guard }))
     }
 
-    fn no_names(&mut self, arguments: &Actuals, what: &str) -> Option<()> {
-        let named = arguments.values.iter().find(|actual| actual.formal.is_some());
-        if named.is_some() || arguments.ellipsis {
-            let span = named.map_or(arguments.span, |actual| actual.span);
-            self.error(
-                Diagnostic::error(format!("named {what} are not supported"))
-                    .label(span, "can't be named")
-                    .help(format!("list all {what} in the order of the channel's profile")),
-            );
-            return None;
+    /// Offers in the order of the channel's profile; `...` stands for values that may be anything.
+    fn arrange_offers(&mut self, gate: GateRef, name: &Name, arguments: &Actuals) -> Option<Actuals> {
+        let named = arguments.values.iter().any(|actual| actual.formal.is_some());
+        if !named && !arguments.ellipsis {
+            return Some(arguments.clone());
         }
-        Some(())
+        let channel = match gate {
+            GateRef::Local(id) => self.scope[id].channel,
+            _ => ChannelId::NONE,
+        };
+        let profiles = self.globals.offer_names.get(&channel).map_or(&[][..], Vec::as_slice);
+        let mut fitting = profiles.iter().filter_map(|names| {
+            let mut slots: Vec<Option<Actual>> = vec![None; names.len()];
+            for (index, actual) in arguments.values.iter().enumerate() {
+                let at = match &actual.formal {
+                    None => index,
+                    Some(formal) => names.iter().position(|name| *name == formal.key())?,
+                };
+                let slot = slots.get_mut(at).filter(|slot| slot.is_none())?;
+                *slot = Some(actual.clone());
+            }
+            let anything = || Actual {
+                formal: None,
+                kind: ActualKind::Receive(tree::Pattern {
+                    kind: PatternKind::Any(None),
+                    span: arguments.span,
+                }),
+                span: arguments.span,
+            };
+            let complete = arguments.ellipsis || slots.iter().all(Option::is_some);
+            let values = slots.into_iter().map(|slot| slot.unwrap_or_else(anything)).collect();
+            complete.then_some(Actuals { values, ellipsis: false, span: arguments.span })
+        });
+        let message = match (fitting.next(), fitting.next()) {
+            (Some(one), None) => return Some(one),
+            (None, _) => format!("these offers fit no profile of gate `{}`", name.text),
+            (Some(_), Some(_)) => format!("these offers fit several profiles of gate `{}`", name.text),
+        };
+        let mut diagnostic =
+            Diagnostic::error(message).label(arguments.span, "each value has to be given once");
+        for names in profiles.iter().filter(|names| !names.is_empty()) {
+            let names: Vec<&str> =
+                names.iter().map(|name| if name.is_empty() { "_" } else { name }).collect();
+            diagnostic = diagnostic.note(format!("its channel names the values ({})", names.join(", ")));
+        }
+        self.error(diagnostic.help("`...` stands for values that may be anything: `G (x => 1, ...)`"));
+        None
     }
 
     fn possible_offer(&self, actual: &Actual) -> Possible {
@@ -253,6 +288,13 @@ impl Body<'_> {
             let expect = Expect { ty, because: because.clone() };
             let kind = match &actual.kind {
                 ActualKind::Value(value) => self.resolve(value, Some(&expect)).map(OfferKind::Send),
+                ActualKind::Receive(tree::Pattern { kind: PatternKind::Name(name), .. })
+                    if self.variable(&name.text).is_none()
+                        && self.signatures(&name.text).next().is_none() =>
+                {
+                    self.unknown_variable(name);
+                    None
+                }
                 ActualKind::Receive(pattern) => {
                     self.resolve_pattern(pattern, &expect, &mut bound).map(OfferKind::Receive)
                 }
@@ -340,16 +382,11 @@ impl Body<'_> {
         found: usize,
         profiles: &[Vec<TypeId>],
     ) {
-        let count = |count: usize| match count {
-            0 => "no offers".to_owned(),
-            1 => "1 offer".to_owned(),
-            _ => format!("{count} offers"),
-        };
         let mut counts: Vec<usize> = profiles.iter().map(Vec::len).collect();
         counts.sort();
         counts.dedup();
-        let wanted: Vec<String> = counts.into_iter().map(count).collect();
-        let wanted = wanted.join(" or ");
+        let wanted = counted(&counts);
+        let count = |count: usize| counted(&[count]);
         let mut diagnostic =
             Diagnostic::error(format!("gate `{}` takes {wanted}, found {}", name.text, count(found)))
                 .label(span, format!("expected {wanted}"));
@@ -460,7 +497,7 @@ impl Body<'_> {
             .label(actuals.span, format!("expected {count} {what}{}", plural(count)))
             .label(defined, "defined here");
             if !listed.is_empty() {
-                diagnostic = diagnostic.note(format!("they are [{}]", listed.join(", ")));
+                diagnostic = diagnostic.note(format!("its {what}s are [{}]", listed.join(", ")));
             }
             self.error(diagnostic);
             return None;
@@ -587,7 +624,7 @@ impl Body<'_> {
                     .zip(formals)
                     .map(|(name, (_, ty))| format!("{name} : {}", self.type_name(*ty)))
                     .collect();
-                diagnostic = diagnostic.note(format!("they are ({})", listed.join(", ")));
+                diagnostic = diagnostic.note(format!("its parameters are ({})", listed.join(", ")));
             }
             self.error(diagnostic);
             return None;
@@ -783,4 +820,12 @@ impl Body<'_> {
         }
         best
     }
+}
+
+/// `no offers`, `1 offer`, `1 or 2 offers`
+fn counted(counts: &[usize]) -> String {
+    let texts: Vec<String> =
+        counts.iter().map(|count| if *count == 0 { "no".to_owned() } else { count.to_string() }).collect();
+    let plural = if counts == [1] { "" } else { "s" };
+    format!("{} offer{plural}", texts.join(" or "))
 }

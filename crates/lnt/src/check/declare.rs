@@ -21,6 +21,7 @@ pub(super) fn declare(modules: &[Parsed], diagnostics: &mut Vec<Diagnostic>) -> 
             types: FxHashMap::default(),
             channels: FxHashMap::default(),
             processes: FxHashMap::default(),
+            offer_names: FxHashMap::default(),
             signatures: FxHashMap::default(),
             visible: visibility(modules),
             integers: Vec::new(),
@@ -119,6 +120,9 @@ impl Declare<'_> {
             let id = ChannelId(self.globals.program.channels.len() as u32);
             self.globals.program.channels.push(Channel { name: name.to_owned(), span: None, profiles });
             self.globals.channels.insert(name.to_owned(), (None, id));
+            self.globals
+                .offer_names
+                .insert(id, if id == ChannelId::ANY { Vec::new() } else { vec![Vec::new()] });
         }
     }
 
@@ -216,13 +220,14 @@ impl Declare<'_> {
     }
 
     fn defined_twice(&mut self, what: &str, name: &Name, first: Option<Span>) {
-        let mut diagnostic = Diagnostic::error(format!("{what} `{}` is defined twice", name.text))
-            .label(name.span, "again here");
-        diagnostic = match first {
-            Some(first) => diagnostic.label(first, "first here"),
-            None => diagnostic.note(format!("`{}` is predefined", name.text)),
-        };
-        self.diagnostics.push(diagnostic);
+        self.diagnostics.push(match first {
+            Some(first) => Diagnostic::error(format!("{what} `{}` is defined twice", name.text))
+                .label(name.span, "again here")
+                .label(first, "first here"),
+            None => Diagnostic::error(format!("{what} `{}` is predefined", name.text))
+                .label(name.span, "can't be defined again")
+                .help("choose another name"),
+        });
     }
 
     fn type_names(&mut self, index: usize, module: &tree::Module) {
@@ -271,8 +276,16 @@ impl Declare<'_> {
             for with in &definition.with {
                 if let Some(group) = self.with(&with.name) {
                     self.declared.insert((id, group));
-                    if let Some(alias) = &with.alias {
-                        self.aliases.push((id, group, alias.key()));
+                    match &with.alias {
+                        Some(alias) if matches!(group, "get" | "set") => self.diagnostics.push(
+                            Diagnostic::error(format!("\"{group}\" can't be renamed"))
+                                .label(alias.span, "one name for several functions")
+                                .help(format!(
+                                    "write `with \"{group}\"`: a field `f` gets the function `{group}_f`"
+                                )),
+                        ),
+                        Some(alias) => self.aliases.push((id, group, alias.key())),
+                        None => {}
                     }
                 }
             }
@@ -404,8 +417,12 @@ impl Declare<'_> {
             }
             let mut profiles: Vec<Vec<TypeId>> = Vec::new();
             for profile in &definition.profiles {
-                profiles.push(profile.iter().map(|name| self.find_type(name, index)).collect());
+                profiles.push(profile.iter().map(|(_, ty)| self.find_type(ty, index)).collect());
             }
+            let name = |(name, _): &(Option<Name>, Name)| name.as_ref().map(Name::key).unwrap_or_default();
+            let names =
+                definition.profiles.iter().map(|profile| profile.iter().map(name).collect()).collect();
+            self.globals.offer_names.insert(id, names);
             self.globals.program[id].profiles = profiles;
         }
     }
@@ -526,7 +543,11 @@ impl Declare<'_> {
         for mut signature in predefined {
             if let Some((group, ty)) = signature.with {
                 signature.module = self.owners[ty.index()];
-                for (_, _, alias) in self.aliases.iter().filter(|(of, name, _)| *of == ty && *name == group) {
+                for (_, _, alias) in self
+                    .aliases
+                    .iter()
+                    .filter(|(of, name, _)| *of == ty && *name == group && group == signature.name)
+                {
                     let mut renamed = signature.clone();
                     renamed.name.clone_from(alias);
                     self.globals.signatures.entry(alias.clone()).or_default().push(renamed);

@@ -217,7 +217,7 @@ impl<'a> Body<'a> {
                     self.error(
                         Diagnostic::error("the type of this collection is not clear")
                             .label(span, "fits several types")
-                            .note(format!("it could be a {}", names.join(", a ")))
+                            .note(format!("it could be `{}`", names.join("` or `")))
                             .help(format!("write `{{…}} of {}`", names[0])),
                     );
                     return None;
@@ -571,7 +571,7 @@ impl<'a> Body<'a> {
 
     fn ambiguous(&mut self, name: &Name, actuals: Option<&Actuals>, candidates: &[&Signature]) {
         let mut diagnostic = Diagnostic::error(format!("it is not clear which `{}` is meant", name.text))
-            .label(name.span, format!("{} functions fit", candidates.len()));
+            .label(name.span, format!("{} definitions fit", candidates.len()));
         for candidate in candidates.iter().take(6) {
             diagnostic = diagnostic.note(format!("it could be `{}`", self.globals.signature(candidate)));
         }
@@ -625,7 +625,9 @@ impl<'a> Body<'a> {
         let same_count: Vec<&Signature> =
             candidates.iter().copied().filter(|candidate| candidate.parameters.len() == count).collect();
         if same_count.is_empty() && !actuals.is_some_and(|actuals| actuals.ellipsis) {
-            return self.wrong_count(name, &candidates, count);
+            self.wrong_count(name, &candidates, count);
+            self.resolve_all(actuals);
+            return;
         }
         if let [only] = same_count.as_slice() {
             return self.explain_only(name, only, actuals, span);
@@ -663,7 +665,7 @@ impl<'a> Body<'a> {
     fn unknown_function(&mut self, name: &Name, actuals: Option<&Actuals>, infix: bool) {
         let hidden = self.globals.signatures.get(&name.key()).and_then(|all| all.first());
         if let Some(hidden) = hidden {
-            let diagnostic = self.globals.not_imported("function", name, hidden.module);
+            let diagnostic = self.globals.not_imported("", name, hidden.module);
             return self.error(diagnostic);
         }
         let globals = self.globals;
@@ -758,15 +760,24 @@ impl<'a> Body<'a> {
             None if actuals.values.iter().any(|actual| !matches!(actual.kind, ActualKind::Value(_))) => {
                 self.resolve_all(Some(actuals));
             }
-            None => {
-                let names = only.names.join(", ");
-                self.error(
-                    Diagnostic::error(format!("the parameters of `{}` do not fit", name.text))
-                        .label(actuals.span, "named parameters do not match")
-                        .note(format!("its parameters are {names}")),
-                );
-            }
+            None => self.wrong_names(name, only, actuals),
         }
+    }
+
+    fn wrong_names(&mut self, name: &Name, only: &Signature, actuals: &Actuals) {
+        let formals: Vec<&Name> = actuals.values.iter().filter_map(|actual| actual.formal.as_ref()).collect();
+        let unknown = formals.iter().find(|formal| !only.names.contains(&formal.key()));
+        let diagnostic = match unknown {
+            Some(unknown) => {
+                let near = source::closest(&unknown.text, only.names.iter().map(String::as_str));
+                Diagnostic::error(format!("`{}` has no parameter `{}`", name.text, unknown.text))
+                    .label(unknown.span, "unknown parameter")
+                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+            }
+            None => Diagnostic::error(format!("each parameter of `{}` has to be given once", name.text))
+                .label(actuals.span, "one is missing, or given twice"),
+        };
+        self.error(diagnostic.note(format!("its parameters are {}", only.names.join(", "))));
     }
 
     fn parameter_span(&self, signature: &Signature, index: usize) -> Option<Span> {
@@ -799,16 +810,28 @@ impl<'a> Body<'a> {
             _ => Diagnostic::error(format!("`{}` can't be applied to {}", name.text, names.join(", ")))
                 .label(name.span, "no such operation"),
         };
-        let comparison = candidates.len() > 6;
+        let comparison = candidates.iter().all(|candidate| {
+            matches!(
+                candidate.target,
+                Target::Builtin(
+                    Builtin::Equal
+                        | Builtin::NotEqual
+                        | Builtin::Less
+                        | Builtin::LessEqual
+                        | Builtin::Greater
+                        | Builtin::GreaterEqual
+                )
+            )
+        });
+        if let [left, right] = *found {
+            let conversion =
+                [(left, right), (right, left)].into_iter().find(|&(from, to)| self.convertible(from, to));
+            if let Some((_, to)) = conversion {
+                diagnostic = diagnostic.help(format!("convert one of them: `{} (…)`", self.type_name(to)));
+            }
+        }
         if comparison && found.len() == 2 && found[0] != found[1] {
             diagnostic = diagnostic.note("both operands need the same type");
-            for (from, to) in [(found[0], found[1]), (found[1], found[0])] {
-                if self.convertible(from, to) {
-                    diagnostic =
-                        diagnostic.help(format!("convert one of them: `{} (…)`", self.type_name(to)));
-                    break;
-                }
-            }
         } else {
             for candidate in candidates.iter().take(6) {
                 diagnostic = diagnostic.note(format!("there is `{}`", self.globals.signature(candidate)));

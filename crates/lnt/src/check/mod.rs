@@ -40,6 +40,8 @@ pub(crate) struct Globals {
     pub types: FxHashMap<String, (Option<usize>, TypeId)>,
     pub channels: FxHashMap<String, (Option<usize>, ChannelId)>,
     pub processes: FxHashMap<String, (usize, ProcessId)>,
+    /// The names of the values of each profile of each channel, by key; empty where they have none.
+    pub offer_names: FxHashMap<ChannelId, Vec<Vec<String>>>,
     /// Functions, constructors and predefined operations by key.
     pub signatures: FxHashMap<String, Vec<Signature>>,
     /// `visible[m][n]`: whether module m sees the definitions of module n.
@@ -146,7 +148,8 @@ impl Globals {
 
     pub fn not_imported(&self, what: &str, name: &Name, owner: Option<usize>) -> Diagnostic {
         let module = owner.map_or("?", |owner| self.program.modules[owner].name.as_str());
-        Diagnostic::error(format!("{what} `{}` is defined in a module that is not imported", name.text))
+        let message = format!("{what} `{}` is defined in a module that is not imported", name.text);
+        Diagnostic::error(message.trim_start())
             .label(name.span, format!("defined in module `{module}`"))
             .help(format!("add `{module}` to the imports of this module"))
     }

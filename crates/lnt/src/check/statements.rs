@@ -398,7 +398,7 @@ impl Body<'_> {
                         None => true,
                     };
                     if !matches {
-                        known.extend(label.clone());
+                        known.extend(self.scope[*id].name.clone());
                         continue;
                     }
                     let id = *id;

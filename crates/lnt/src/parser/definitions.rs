@@ -400,17 +400,19 @@ impl Parser<'_> {
     }
 
     /// `nat, bool` or `x, y : nat, z : bool`
-    fn profile(&mut self) -> Vec<Name> {
-        let mut types = Vec::new();
+    fn profile(&mut self) -> Vec<(Option<Name>, Name)> {
+        let mut types: Vec<(Option<Name>, Name)> = Vec::new();
         let mut pending = 0;
         while self.peek() != TokenKind::ParenClose {
             let Some(name) = self.name("the name of a type") else { break };
             pending += 1;
-            types.push(name);
+            types.push((None, name));
             if self.eat(TokenKind::Colon) {
                 let Some(ty) = self.name("the name of a type") else { break };
-                let named = types.len() - pending;
-                types[named..].fill(ty);
+                let first = types.len() - pending;
+                for (name, slot) in &mut types[first..] {
+                    *name = Some(std::mem::replace(slot, ty.clone()));
+                }
                 pending = 0;
             }
             if !self.eat(TokenKind::Comma) {
@@ -545,7 +547,7 @@ impl Parser<'_> {
 
     fn body(&mut self, start: Span) -> Statement {
         if self.at_keyword(Keyword::End) {
-            let diagnostic = Diagnostic::error("an empty body")
+            let diagnostic = Diagnostic::error("this body is empty")
                 .label(self.span(), "expected a statement")
                 .label(start, "of this")
                 .help("write `null` where nothing happens");

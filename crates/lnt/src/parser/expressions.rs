@@ -70,7 +70,7 @@ impl Parser<'_> {
             TokenKind::Operator => Some(precedence(self.text_at(0))),
             // A name in infix position is a function, unless it begins the next statement after a lost `;`.
             TokenKind::Identifier
-                if !matches!(self.peek_at(1), TokenKind::Assign) && !self.at_word("raise") =>
+                if !matches!(self.peek_at(1), TokenKind::Assign) && !self.at_word("exception") =>
             {
                 let starts_operand = matches!(
                     self.peek_at(1),

@@ -23,14 +23,18 @@ const ERROR_LIMIT: usize = 40;
 
 /// Parses one file.
 pub(crate) fn parse(file: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Module> {
+    let before = diagnostics.len();
     let tokens = tokens(file, text, diagnostics);
+    // A comment or string without end has swallowed what the parser would look for.
+    let silent = diagnostics.len() > before;
     let mut parser = Parser {
         text,
         tokens,
         at: 0,
         depth: 0,
         errors: 0,
-        silent: false,
+        silent,
+        forgiven: 0,
         last_error: None,
         open: Vec::new(),
         diagnostics,
@@ -46,6 +50,8 @@ struct Parser<'a> {
     errors: usize,
     /// Set once nothing more should be said: nested too deeply, or too many errors.
     silent: bool,
+    /// How many `end if` are missing that have been reported already.
+    forgiven: usize,
     /// The token of the last error: one error a token is enough.
     last_error: Option<usize>,
     /// The constructs that are open, innermost last.
@@ -225,6 +231,10 @@ impl<'a> Parser<'a> {
                 self.bump();
                 return;
             }
+            if keyword == Keyword::If && self.forgiven > 0 {
+                self.forgiven -= 1;
+                return;
+            }
             let closes_outer = match self.peek_at(1) {
                 TokenKind::Keyword(other) => self.open.iter().rev().skip(1).any(|&open| open == other),
                 _ => false,
@@ -243,6 +253,11 @@ impl<'a> Parser<'a> {
             if !closes_outer {
                 self.bump();
                 if matches!(self.peek(), TokenKind::Keyword(_)) {
+                    self.bump();
+                }
+                let closes = self.at_keyword(Keyword::End) && self.peek_at(1) == TokenKind::Keyword(keyword);
+                if closes {
+                    self.bump();
                     self.bump();
                 }
             }

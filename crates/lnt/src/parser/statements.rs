@@ -276,6 +276,7 @@ impl Parser<'_> {
             .label(span, "one `end if` is missing for this")
             .help("write `elsif`");
         self.error(diagnostic);
+        self.forgiven += 1;
     }
 
     fn case(&mut self, start: Span) -> StatementKind {
@@ -318,7 +319,10 @@ impl Parser<'_> {
                 break;
             }
         }
-        if !self.expect(TokenKind::Arrow, "`->` and a statement") {
+        if matches!(self.peek(), TokenKind::FatArrow | TokenKind::Colon) {
+            self.expected("`->`");
+            self.bump();
+        } else if !self.expect(TokenKind::Arrow, "`->` and a statement") {
             self.skip_statement();
             let body = Statement { kind: StatementKind::Wrong, span: self.span() };
             if self.peek() == TokenKind::Semicolon {
@@ -521,8 +525,9 @@ impl Parser<'_> {
         }
         if self.peek() == TokenKind::Dot && self.peek_at(2) == TokenKind::Assign {
             let field = self.text_at(1).to_owned();
+            let field_span = Span { end: self.tokens[self.at + 1].span.end, ..start };
             let diagnostic = Diagnostic::error("a field can't be assigned on its own")
-                .label(self.span_since(start), "not a variable")
+                .label(field_span, "not a variable")
                 .help(format!("write `{0} := {0}.{{{field} => …}}`", name.text));
             self.error(diagnostic);
             return StatementKind::Wrong;
