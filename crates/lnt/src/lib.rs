@@ -1,6 +1,6 @@
 //! LNT, the modelling language of CADP: from text to a typed program.
 //!
-//! [`load`] reads a module and everything it imports, and yields a [`typed::Program`] in which every name is
+//! [`load()`] reads a module and everything it imports, and yields a [`typed::Program`] in which every name is
 //! resolved and every expression typed, or diagnostics that say what is wrong, where, and what to do.
 //!
 //! ```

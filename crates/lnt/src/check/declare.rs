@@ -289,7 +289,13 @@ impl Declare<'_> {
                     }
                 }
             }
-            let kind = self.type_kind(index, id, &definition.body);
+            let kind = match self.type_kind(index, id, &definition.body) {
+                // Nothing can be said about a type whose base is unknown.
+                TypeKind::Range { base: ERROR, .. } | TypeKind::Predicate { base: ERROR, .. } => {
+                    TypeKind::Constructed(Vec::new())
+                }
+                kind => kind,
+            };
             self.globals.program[id].kind = kind;
         }
     }

@@ -155,10 +155,10 @@ impl Matrix<'_> {
     fn used(rows: &[Vec<Shape>]) -> Vec<&Head> {
         let mut heads: Vec<&Head> = Vec::new();
         for row in rows {
-            if let Shape::Of(head, _) = &row[0] {
-                if !heads.contains(&head) {
-                    heads.push(head);
-                }
+            if let Shape::Of(head, _) = &row[0]
+                && !heads.contains(&head)
+            {
+                heads.push(head);
             }
         }
         heads

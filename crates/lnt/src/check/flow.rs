@@ -550,10 +550,10 @@ impl Flow<'_, '_> {
         }
         for (index, effects) in branches.iter().enumerate() {
             for (&id, &span) in &effects.reads {
-                if let Some(&(writer, first)) = writers.get(&id) {
-                    if writer != index {
-                        found.entry(id).or_insert((first, span, false));
-                    }
+                if let Some(&(writer, first)) = writers.get(&id)
+                    && writer != index
+                {
+                    found.entry(id).or_insert((first, span, false));
                 }
             }
         }

@@ -163,8 +163,7 @@ impl Parser<'_> {
     /// `f => V, g => V }`
     fn field_updates(&mut self) -> Vec<(Name, Expression)> {
         let mut fields = Vec::new();
-        loop {
-            let Some(field) = self.name("the name of a field") else { break };
+        while let Some(field) = self.name("the name of a field") {
             if !self.eat(TokenKind::Arrow) && !self.eat(TokenKind::Assign) {
                 self.expect(TokenKind::FatArrow, "`=>` and a value");
             }

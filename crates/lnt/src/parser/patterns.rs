@@ -108,11 +108,11 @@ impl Parser<'_> {
         if matches!(pattern.kind, PatternKind::Wrong) {
             pattern.span = start;
         }
-        if self.eat_keyword(Keyword::Of) {
-            if let Some(ty) = self.name("the name of a type") {
-                let span = self.span_since(start);
-                pattern = Pattern { kind: PatternKind::Of { pattern: Box::new(pattern), ty }, span };
-            }
+        if self.eat_keyword(Keyword::Of)
+            && let Some(ty) = self.name("the name of a type")
+        {
+            let span = self.span_since(start);
+            pattern = Pattern { kind: PatternKind::Of { pattern: Box::new(pattern), ty }, span };
         }
         pattern
     }

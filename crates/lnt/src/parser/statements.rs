@@ -399,8 +399,7 @@ impl Parser<'_> {
     fn parallel(&mut self) -> StatementKind {
         let mut synchronised = Vec::new();
         if self.at_gate_list(TokenKind::Keyword(Keyword::In)) {
-            loop {
-                let Some(gate) = self.name("the name of a gate") else { break };
+            while let Some(gate) = self.name("the name of a gate") {
                 let count = if self.eat(TokenKind::Hash) { self.count() } else { None };
                 synchronised.push((gate, count));
                 if !self.eat(TokenKind::Comma) {
