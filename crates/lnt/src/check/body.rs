@@ -253,6 +253,13 @@ impl<'a> Body<'a> {
         ids
     }
 
+    /// Brings variables back into scope that have been taken out of it.
+    pub fn enter_again(&mut self, ids: &[VariableId]) {
+        for &id in ids {
+            self.variables.entry(key(&self.scope[id].name)).or_default().push(id);
+        }
+    }
+
     pub fn leave(&mut self, ids: &[VariableId]) {
         for &id in ids {
             let name = key(&self.scope[id].name);

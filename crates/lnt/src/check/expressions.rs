@@ -437,7 +437,13 @@ impl<'a> Body<'a> {
                 self.build(signature, name, gates, arguments, span)
             }
             Choice::Several(candidates) => {
-                if expected.is_none_or(|expect| expect.ty != ERROR) {
+                // Where a parameter is wrong, everything fits, and the parameter is what to speak of.
+                let wrong = actuals.is_some_and(|actuals| {
+                    actuals.values.iter().any(|actual| self.possible_offer(actual) == Possible::Any)
+                });
+                if wrong {
+                    self.resolve_all(actuals);
+                } else if expected.is_none_or(|expect| expect.ty != ERROR) {
                     self.ambiguous(name, actuals, &candidates);
                 }
                 None

@@ -273,30 +273,22 @@ impl Body<'_> {
         branches: &[tree::CaseBranch],
         span: Span,
     ) -> Option<StatementKind> {
+        // The variables of the patterns are not yet there in the subjects, but a subject such as `{}` or
+        // `f (x)` may need the patterns to know its type.
+        let possible: Vec<Possible> = subjects.iter().map(|subject| self.possible(subject)).collect();
         let ids = self.enter(variables);
+        let expected: Vec<Option<Expect>> =
+            possible.iter().enumerate().map(|(at, known)| self.expect_subject(at, known, branches)).collect();
+        self.leave(&ids);
         let mut typed_subjects = Vec::new();
         let mut wrong = false;
-        for (at, subject) in subjects.iter().enumerate() {
-            // A subject such as `{}` or `f (x)` may need the patterns to know its type.
-            let patterns = branches
-                .iter()
-                .flat_map(|branch| &branch.alternatives)
-                .filter_map(|one| one.patterns.get(at));
-            let expect = match self.possible(subject) {
-                Possible::Types(types) if types.len() > 1 => {
-                    let fits = |ty: &&TypeId| {
-                        patterns.clone().all(|pattern| self.possible_pattern(pattern).contains(**ty))
-                    };
-                    let fitting: Vec<TypeId> = types.iter().filter(fits).copied().collect();
-                    if fitting.len() == 1 { Some(Expect::of(fitting[0])) } else { None }
-                }
-                _ => None,
-            };
-            match self.resolve(subject, expect.as_ref()) {
+        for (subject, expected) in subjects.iter().zip(expected) {
+            match self.resolve(subject, expected.as_ref()) {
                 Some(subject) => typed_subjects.push(subject),
                 None => wrong = true,
             }
         }
+        self.enter_again(&ids);
         let mut typed = Vec::new();
         for branch in branches {
             let mut alternatives = Vec::new();
@@ -320,6 +312,24 @@ impl Body<'_> {
         }
         let body = Box::new(Statement { kind: case, span });
         Some(StatementKind::Var { variables: ids, body })
+    }
+
+    /// The one type of a subject, among several possible ones, that all patterns fit.
+    fn expect_subject(&self, at: usize, known: &Possible, branches: &[tree::CaseBranch]) -> Option<Expect> {
+        let Possible::Types(types) = known else { return None };
+        if types.len() < 2 {
+            return None;
+        }
+        let alternatives = branches.iter().flat_map(|branch| &branch.alternatives);
+        let patterns: Vec<Possible> = alternatives
+            .filter_map(|one| one.patterns.get(at))
+            .map(|pattern| self.possible_pattern(pattern))
+            .collect();
+        let mut fitting = types.iter().filter(|&&ty| patterns.iter().all(|known| known.contains(ty)));
+        match (fitting.next(), fitting.next()) {
+            (Some(&one), None) => Some(Expect::of(one)),
+            _ => None,
+        }
     }
 
     fn alternative(

@@ -22,7 +22,7 @@ impl Parser<'_> {
                 if self.at_sequence_end() {
                     self.diagnostics.push(
                         Diagnostic::warning("a `;` with nothing after it")
-                            .label(semicolon, "separates two statements, but only one is here")
+                            .label(semicolon, "separates statements, but none follows")
                             .help("remove it: CADP refuses it"),
                     );
                     break;
