@@ -1,3 +1,32 @@
 //! LNT, the modelling language of CADP: from text to a typed program.
+//!
+//! [`load()`] reads a module and everything it imports, and yields a [`typed::Program`] in which every name is
+//! resolved and every expression typed, or diagnostics that say what is wrong, where, and what to do.
+//!
+//! ```
+//! let mut sources = source::Sources::new();
+//! let checked = lnt::load_text(
+//!     "light.lnt",
+//!     "module LIGHT is
+//!         type colour is red, green with \"==\" end type
+//!         channel c is (colour) end channel
+//!         process MAIN [SHOW : c] is
+//!            loop SHOW (red); SHOW (green) end loop
+//!         end process
+//!      end module",
+//!     &mut sources,
+//! )
+//! .unwrap();
+//! assert!(checked.warnings.is_empty());
+//! assert_eq!(checked.program.processes[0].name, "MAIN");
+//! ```
 
+mod check;
+mod lexer;
+mod load;
+mod parser;
+mod predefined;
+mod tree;
 pub mod typed;
+
+pub use load::{Checked, Loader, load, load_text};

@@ -1,0 +1,323 @@
+//! From files to a checked program: finds imported modules, orders them, has them parsed and checked.
+
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use source::{Diagnostic, FileId, Sources};
+
+use crate::tree::{self, Name};
+use crate::typed::Program;
+use crate::{check, parser};
+
+/// A program without errors.
+#[derive(Debug)]
+pub struct Checked {
+    /// The program.
+    pub program: Program,
+    /// What is suspicious in it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Loads and checks the module in a file and everything it imports. Imported modules are searched beside the
+/// importing file, then in the include directories, ignoring case.
+///
+/// The error holds at least one error, and the warnings that came with it.
+pub fn load(path: &Path, include: &[PathBuf], sources: &mut Sources) -> Result<Checked, Vec<Diagnostic>> {
+    let mut loader = Loader::new();
+    for directory in include {
+        loader = loader.include(directory);
+    }
+    loader.load(path, sources)
+}
+
+/// Checks a module given as text, whose imports are searched nowhere.
+///
+/// ```
+/// let mut sources = source::Sources::new();
+/// let text = "module M is process MAIN [A : none] is A; stop end process end module";
+/// let checked = lnt::load_text("m.lnt", text, &mut sources).unwrap();
+/// assert_eq!(checked.program.main(), checked.program.process_named("main"));
+///
+/// let wrong = "module M is process MAIN [A : none] is A (1); stop end process end module";
+/// let errors = lnt::load_text("m.lnt", wrong, &mut sources).unwrap_err();
+/// assert!(sources.render_all(&errors, false).contains("no offers"));
+/// ```
+pub fn load_text(name: &str, text: &str, sources: &mut Sources) -> Result<Checked, Vec<Diagnostic>> {
+    Loader::new().load_text(name, text, sources)
+}
+
+/// Loading with modules that exist only as text, in place of files or beside them.
+///
+/// ```
+/// let mut sources = source::Sources::new();
+/// let checked = lnt::Loader::new()
+///     .module("data", "module data is type colour is red, green end type end module")
+///     .load_text(
+///         "main.lnt",
+///         "module main_module (DATA) is
+///          process MAIN [A : any] is A (green of colour) end process end module",
+///         &mut sources,
+///     )
+///     .unwrap();
+/// assert_eq!(checked.program.modules.len(), 2);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Loader {
+    include: Vec<PathBuf>,
+    texts: Vec<(String, String)>,
+}
+
+impl Loader {
+    /// Nothing included, nothing replaced.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a directory to search for imported modules.
+    pub fn include(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.include.push(directory.into());
+        self
+    }
+
+    /// Provides the module of this name as text: it is used instead of any file.
+    pub fn module(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        let name = name.into();
+        self.texts.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+        self.texts.push((name, text.into()));
+        self
+    }
+
+    /// Loads the module in a file and everything it imports.
+    pub fn load(&self, path: &Path, sources: &mut Sources) -> Result<Checked, Vec<Diagnostic>> {
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(reason) => {
+                let message = format!("can't read {}: {reason}", path.display());
+                return Err(vec![Diagnostic::error(message)]);
+            }
+        };
+        let directory = path.parent().map(Path::to_path_buf);
+        self.run(path.display().to_string(), text, directory, sources)
+    }
+
+    /// Loads a root module given as text; its imports are texts of this loader or files of the include
+    /// directories.
+    pub fn load_text(
+        &self,
+        name: &str,
+        text: &str,
+        sources: &mut Sources,
+    ) -> Result<Checked, Vec<Diagnostic>> {
+        self.run(name.to_owned(), text.to_owned(), None, sources)
+    }
+
+    fn run(
+        &self,
+        name: String,
+        text: String,
+        directory: Option<PathBuf>,
+        sources: &mut Sources,
+    ) -> Result<Checked, Vec<Diagnostic>> {
+        let mut run = Run {
+            loader: self,
+            sources,
+            modules: Vec::new(),
+            by_name: FxHashMap::default(),
+            diagnostics: Vec::new(),
+        };
+        run.root(name, text, directory);
+        let Run { modules, mut diagnostics, .. } = run;
+        // Where a definition is missing or misread, every use of it would be reported as well.
+        let complete = !diagnostics.iter().any(Diagnostic::is_error);
+        let program = complete.then(|| check::check(&modules, &mut diagnostics));
+        match program {
+            Some(program) if !diagnostics.iter().any(Diagnostic::is_error) => {
+                Ok(Checked { program, warnings: diagnostics })
+            }
+            _ => Err(diagnostics),
+        }
+    }
+}
+
+/// A parsed module with what it imports, by position in the list of all modules.
+pub(crate) struct Parsed {
+    pub module: tree::Module,
+    pub imports: Vec<usize>,
+}
+
+enum Progress {
+    /// On the way from the root to the module being loaded: importing it again is a cycle.
+    Open,
+    Done(Option<usize>),
+}
+
+struct Run<'a> {
+    loader: &'a Loader,
+    sources: &'a mut Sources,
+    /// Imported modules before their importers.
+    modules: Vec<Parsed>,
+    by_name: FxHashMap<String, Progress>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Run<'_> {
+    fn root(&mut self, name: String, text: String, directory: Option<PathBuf>) {
+        let Some(module) = self.parse(name, text) else { return };
+        let key = module.name.key();
+        self.by_name.insert(key.clone(), Progress::Open);
+        self.finish(module, directory, key, 0);
+    }
+
+    fn parse(&mut self, name: String, text: String) -> Option<tree::Module> {
+        if text.len() >= u32::MAX as usize {
+            self.diagnostics.push(Diagnostic::error(format!("{name} is larger than 4 GiB")));
+            return None;
+        }
+        let file: FileId = self.sources.add(name, text);
+        parser::parse(file, self.sources.text(file), &mut self.diagnostics)
+    }
+
+    fn finish(&mut self, module: tree::Module, directory: Option<PathBuf>, key: String, depth: usize) {
+        let mut imports = Vec::new();
+        let mut seen: Vec<&Name> = Vec::new();
+        for import in &module.imports {
+            if let Some(first) = seen.iter().find(|first| first.key() == import.key()) {
+                self.diagnostics.push(
+                    Diagnostic::warning(format!("module `{}` is imported twice", import.text))
+                        .label(import.span, "again here")
+                        .label(first.span, "first here"),
+                );
+                continue;
+            }
+            seen.push(import);
+            imports.extend(self.import(import, directory.as_deref(), &module.name, depth));
+        }
+        let position = self.modules.len();
+        self.modules.push(Parsed { module, imports });
+        self.by_name.insert(key, Progress::Done(Some(position)));
+    }
+
+    fn import(
+        &mut self,
+        import: &Name,
+        directory: Option<&Path>,
+        importer: &Name,
+        depth: usize,
+    ) -> Option<usize> {
+        let key = import.key();
+        match self.by_name.get(&key) {
+            Some(Progress::Done(position)) => return *position,
+            Some(Progress::Open) => {
+                self.diagnostics.push(
+                    Diagnostic::error(format!(
+                        "modules import each other: `{}` is part of a cycle",
+                        import.text
+                    ))
+                    .label(import.span, format!("`{}` already needs `{}`", import.text, importer.text))
+                    .help("move what both need into a third module"),
+                );
+                return None;
+            }
+            None => {}
+        }
+        if depth >= parser::DEPTH_LIMIT {
+            self.diagnostics.push(
+                Diagnostic::error("modules import each other through too many levels")
+                    .label(import.span, "given up here"),
+            );
+            return None;
+        }
+        self.by_name.insert(key.clone(), Progress::Open);
+        let module = self.find(import, directory);
+        match module {
+            Some((module, directory)) => {
+                self.finish(module, directory, key.clone(), depth + 1);
+                match self.by_name.get(&key) {
+                    Some(Progress::Done(position)) => *position,
+                    _ => None,
+                }
+            }
+            None => {
+                self.by_name.insert(key, Progress::Done(None));
+                None
+            }
+        }
+    }
+
+    fn find(&mut self, import: &Name, directory: Option<&Path>) -> Option<(tree::Module, Option<PathBuf>)> {
+        let text = self.loader.texts.iter().find(|(name, _)| name.eq_ignore_ascii_case(&import.text));
+        if let Some((name, text)) = text {
+            let module = self.parse(format!("{name}.lnt"), text.clone())?;
+            return Some((module, directory.map(Path::to_path_buf)));
+        }
+        let searched: Vec<&Path> =
+            directory.into_iter().chain(self.loader.include.iter().map(PathBuf::as_path)).collect();
+        let wanted = format!("{}.lnt", import.text);
+        let mut known = Vec::new();
+        for directory in &searched {
+            let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+            let Ok(entries) = std::fs::read_dir(directory) else { continue };
+            let mut names: Vec<String> =
+                entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            names.sort();
+            let exact = names.iter().find(|name| **name == wanted);
+            if let Some(name) = exact.or_else(|| names.iter().find(|name| name.eq_ignore_ascii_case(&wanted)))
+            {
+                return self.read_module(import, directory, name);
+            }
+            known.extend(names.into_iter().filter_map(|name| name.strip_suffix(".lnt").map(str::to_owned)));
+        }
+        self.missing(import, &searched, &known);
+        None
+    }
+
+    fn read_module(
+        &mut self,
+        import: &Name,
+        directory: &Path,
+        file: &str,
+    ) -> Option<(tree::Module, Option<PathBuf>)> {
+        let path = if directory == Path::new(".") { PathBuf::from(file) } else { directory.join(file) };
+        match read(&path) {
+            Ok(text) => {
+                let module = self.parse(path.display().to_string(), text)?;
+                if module.name.key() != import.key() {
+                    self.wrong_name(import, &module.name);
+                }
+                Some((module, Some(directory.to_path_buf())))
+            }
+            Err(reason) => {
+                let message = format!("can't read module `{}`: {reason}", import.text);
+                self.diagnostics.push(Diagnostic::error(message).label(import.span, "imported here"));
+                None
+            }
+        }
+    }
+
+    fn wrong_name(&mut self, import: &Name, found: &Name) {
+        self.diagnostics.push(
+            Diagnostic::error(format!("expected module `{}`, found module `{}`", import.text, found.text))
+                .label(found.span, "does not have the name of its file")
+                .label(import.span, "imported here"),
+        );
+    }
+
+    fn missing(&mut self, import: &Name, searched: &[&Path], known: &[String]) {
+        let near = source::closest(&import.text, known.iter().map(String::as_str));
+        let directories: Vec<String> = searched
+            .iter()
+            .map(|path| if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() })
+            .collect();
+        let mut diagnostic = Diagnostic::error(format!("can't find module `{}`", import.text))
+            .label(import.span, format!("there is no file `{}.lnt`", import.text));
+        if !directories.is_empty() {
+            diagnostic = diagnostic.note(format!("searched in {}", directories.join(", ")));
+        }
+        self.diagnostics.push(diagnostic.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
+    }
+}
+
+/// The text of a file. Comments in other encodings than UTF-8 are common in old models, and harmless.
+fn read(path: &Path) -> Result<String, std::io::Error> {
+    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+}
