@@ -86,3 +86,9 @@ impl From<lts::TooLarge> for Failure {
         Self::limit(error.to_string())
     }
 }
+
+impl From<bisim::Error> for Failure {
+    fn from(error: bisim::Error) -> Self {
+        Self::limit(error.to_string()).help("allow more with --max-states")
+    }
+}

@@ -1,10 +1,13 @@
-//! Opening what the user names: a transition system or a network, recognised by its extension.
+//! Opening what the user names: a model, a transition system or a network, recognised by its extension.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+use lnt::LntModel;
 use lts::{AutOptions, Lts, Network};
-use source::Sources;
+use model::{Model, ModelError};
+use source::{Diagnostic, Sources};
 
 use crate::failure::Failure;
 use crate::progress::with_progress;
@@ -79,4 +82,73 @@ pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
         Err(error) if error.error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }
+}
+
+/// Which model, and where in it to start.
+#[derive(Args)]
+pub struct ModelSource {
+    /// The model (.lnt)
+    pub model: PathBuf,
+    /// Where to start: a process with its gates and arguments, such as 'MAIN (2, true)'
+    #[arg(long, value_name = "PROCESS")]
+    pub root: Option<String>,
+    /// A folder to search for imported modules, besides the model's own
+    #[arg(long, short = 'I', value_name = "FOLDER")]
+    pub include: Vec<PathBuf>,
+}
+
+/// A model with the text it came from.
+pub struct ModelFile {
+    pub sources: Sources,
+    pub model: LntModel,
+}
+
+impl ModelSource {
+    /// Reads, checks and compiles the model; warnings are shown.
+    pub fn load(&self, terminal: &Terminal, provenance: bool) -> Result<ModelFile, Failure> {
+        let extension = lts::format_extension(&self.model);
+        if extension.as_deref() != Some("lnt") {
+            return Err(Failure::wrong(format!("{} is not a model", self.model.display()))
+                .help("models are read from .lnt files"));
+        }
+        let mut sources = Sources::new();
+        let mut loader = lnt::Loader::new();
+        for folder in &self.include {
+            loader = loader.include(folder);
+        }
+        if let Some(root) = &self.root {
+            loader = loader.root(root);
+        }
+        let checked = match loader.load(&self.model, &mut sources) {
+            Ok(checked) => checked,
+            Err(diagnostics) => return Err(Failure { code: 2, diagnostics, sources }),
+        };
+        if !checked.warnings.is_empty() {
+            terminal.remark(sources.render_all(&checked.warnings, terminal.colour));
+        }
+        let Some(root) = checked.program.root() else {
+            return Err(Failure::wrong(format!("{} has no process MAIN", self.model.display()))
+                .help("say where to start with `--root 'PROCESS (…)'`"));
+        };
+        let options = lnt::Options { provenance };
+        match LntModel::new(checked.program, root, &options) {
+            Ok(model) => Ok(ModelFile { sources, model }),
+            Err(diagnostics) => Err(Failure { code: 2, diagnostics, sources }),
+        }
+    }
+}
+
+impl ModelFile {
+    pub fn model(&self) -> &dyn Model {
+        &self.model
+    }
+}
+
+/// A run-time error of a model as a message.
+pub fn model_error(error: &ModelError) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(error.message.clone());
+    if let Some(span) = error.span {
+        diagnostic = diagnostic.label(span, "while running this");
+    }
+    diagnostic.maybe_help(error.help.clone())
 }

@@ -327,6 +327,7 @@ impl Search<'_> {
         let provenance = self.model.provenance();
         let lts = self.builder.finish_with(|a, b| provenance.union(a, b));
         let lts = lts.expect("states are numbered with 31 bits, and transitions fit in memory");
-        Exploration { lts, outcome, statistics: self.statistics, store: self.store }
+        let labels = self.label_numbers.iter().flatten().count();
+        Exploration { lts, outcome, statistics: self.statistics, labels, store: self.store }
     }
 }

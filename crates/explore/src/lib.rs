@@ -110,6 +110,8 @@ pub struct Exploration {
     pub outcome: Outcome,
     /// Counters.
     pub statistics: Statistics,
+    /// How many different labels occur.
+    pub labels: usize,
     store: Store,
 }
 

@@ -22,11 +22,15 @@
 //! ```
 
 mod check;
+mod compile;
 mod lexer;
 mod load;
+mod model;
 mod parser;
 mod predefined;
+mod run;
 mod tree;
 pub mod typed;
 
 pub use load::{Checked, Loader, load, load_text};
+pub use model::{LntModel, Options};

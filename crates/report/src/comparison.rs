@@ -24,8 +24,9 @@ pub struct Reason {
     /// A formula that holds on one side only, for bisimulations, in MCL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// The side on which the trace is possible or the formula holds: `left` or `right`.
-    pub holds_on: &'static str,
+    /// The side on which the trace is possible or the formula holds, `left` or `right`; nothing where the shortest
+    /// formula that tells them apart is too large to be written down.
+    pub holds_on: Option<&'static str>,
     /// The name of that side.
     pub system: String,
 }
@@ -44,6 +45,9 @@ impl fmt::Display for Comparison {
         }
         if let Some(formula) = &reason.formula {
             write!(out, "\n\nthis formula holds in {} only:\n\n   {formula}", reason.system)?;
+        }
+        if reason.holds_on.is_none() {
+            write!(out, "\n\nthe formula that tells them apart is too large to be of use")?;
         }
         Ok(())
     }

@@ -10,11 +10,13 @@
 //! ```
 
 mod comparison;
+mod exploration;
 mod number;
 mod reduction;
 mod system;
 
 pub use comparison::{Comparison, Reason};
+pub use exploration::Exploration;
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;
 pub use system::{LabelUse, Size, System};

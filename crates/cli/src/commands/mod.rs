@@ -1,11 +1,14 @@
 //! The commands: each takes its arguments, calls the libraries and shows the result.
 
+mod compare;
 mod completions;
 mod compose;
 mod convert;
+mod explore;
 mod info;
 mod man;
 mod random;
+mod reduce;
 
 use clap::Subcommand;
 
@@ -15,8 +18,11 @@ use crate::terminal::Terminal;
 /// One command of the program.
 #[derive(Subcommand)]
 pub enum Command {
+    Explore(explore::Explore),
     Info(info::Info),
     Convert(convert::Convert),
+    Reduce(reduce::Reduce),
+    Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
     Completions(completions::Completions),
@@ -26,8 +32,11 @@ pub enum Command {
 /// Runs a command.
 pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
     match command {
+        Command::Explore(command) => command.run(terminal),
         Command::Info(command) => command.run(terminal),
         Command::Convert(command) => command.run(terminal),
+        Command::Reduce(command) => command.run(terminal),
+        Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),
         Command::Completions(command) => command.run(),

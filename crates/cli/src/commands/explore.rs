@@ -1,0 +1,112 @@
+//! `watershed explore`: from a model to its transition system.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use explore::{Exploration, Limits, Outcome, Statistics};
+
+use crate::failure::{Answer, Failure};
+use crate::inputs::{ModelFile, ModelSource, model_error, write_lts};
+use crate::progress::with_progress;
+use crate::terminal::{Terminal, peak_bytes};
+
+/// Generate the transition system of a model
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    watershed explore model.lnt -o model.aut\n  \
+    watershed explore model.lnt --root 'PHILOSOPHER [LEFT, RIGHT] (3, true)' --max-states 100000\n  \
+    watershed explore model.lnt --json | jq .deadlocks")]
+pub struct Explore {
+    #[command(flatten)]
+    source: ModelSource,
+    /// Where to write the transition system: .aut, .dot or .json, also packed
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Stop at this many states
+    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    max_states: usize,
+    /// Stop when states and transitions take this much memory, in megabytes
+    #[arg(long, value_name = "MB")]
+    max_memory: Option<usize>,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<f64>,
+}
+
+impl Explore {
+    pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        let start = Instant::now();
+        let file = self.source.load(terminal, false)?;
+        let limits = Limits {
+            states: self.max_states,
+            bytes: self.max_memory.map_or(usize::MAX, |megabytes| megabytes.saturating_mul(1_000_000)),
+            time: self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            threads: 0,
+            transitions: self.output.is_some(),
+            origins: false,
+        };
+        let found = with_progress(terminal, "exploring", |progress| {
+            explore::explore(file.model(), &limits, progress)
+        });
+        if let Some(output) = &self.output {
+            write_lts(&found.lts, output)?;
+        }
+        if !self.output.as_deref().is_some_and(lts::is_standard_stream) {
+            terminal.show(&summary(&found, start));
+        }
+        match &found.outcome {
+            Outcome::Complete => Ok(Answer::Yes),
+            Outcome::Error { .. } => Err(error_with_trace(file, &found)),
+            limit => {
+                terminal.remark(format!("partial result: {}", describe(limit)));
+                Ok(Answer::Partial)
+            }
+        }
+    }
+}
+
+fn describe(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::StateLimit => "the limit on states was hit (--max-states)",
+        Outcome::MemoryLimit => "the limit on memory was hit (--max-memory)",
+        Outcome::TimeLimit => "the limit on time was hit (--max-time)",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Complete | Outcome::Error { .. } => "",
+    }
+}
+
+fn summary(found: &Exploration, start: Instant) -> report::Exploration {
+    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, .. } = found.statistics;
+    let seconds = start.elapsed().as_secs_f64();
+    report::Exploration {
+        states: found.states() as u64,
+        transitions,
+        labels: found.labels as u64,
+        deadlocks,
+        complete: found.outcome.is_complete(),
+        explored: expanded as u64,
+        depth: depth as u64,
+        widest_level: widest_level as u64,
+        state_bytes: state_bytes as u64,
+        seconds,
+        peak_bytes: peak_bytes(),
+    }
+}
+
+/// A run-time error of the model, with the labels that lead to it.
+fn error_with_trace(file: ModelFile, found: &Exploration) -> Failure {
+    let Outcome::Error { error, state } = found.outcome.clone() else {
+        return Failure::wrong("the model failed");
+    };
+    let mut diagnostic = model_error(&error);
+    let trace = state.map(|state| found.trace_to(file.model(), state));
+    match trace {
+        Some(Ok(trace)) if !trace.is_empty() => {
+            let labels: Vec<String> = trace.iter().map(|step| file.model().label(step.label)).collect();
+            diagnostic = diagnostic.note(format!("this happens after: {}", labels.join(", ")));
+        }
+        _ => diagnostic = diagnostic.note("this happens before the first step"),
+    }
+    Failure { code: 1, diagnostics: vec![diagnostic], sources: file.sources }
+}

@@ -1,0 +1,59 @@
+//! What an exploration found.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::number::{bytes, count, grouped, seconds};
+
+/// The size of an explored state space, and what it took.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exploration {
+    /// How many states were seen.
+    pub states: u64,
+    /// How many transitions the explored states have.
+    pub transitions: u64,
+    /// How many different labels occur.
+    pub labels: u64,
+    /// How many explored states have no transition.
+    pub deadlocks: u64,
+    /// Whether everything reachable was explored.
+    pub complete: bool,
+    /// How many states were explored; the others were only seen.
+    pub explored: u64,
+    /// The greatest distance from the initial state.
+    pub depth: u64,
+    /// The most states at one distance.
+    pub widest_level: u64,
+    /// Bytes of a stored state.
+    pub state_bytes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The most memory in use so far, where the system tells.
+    pub peak_bytes: Option<u64>,
+}
+
+impl fmt::Display for Exploration {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut row = |name: &str, value: String| writeln!(out, "{name:<22}{value}");
+        row("states", grouped(self.states))?;
+        if !self.complete {
+            row("  explored", grouped(self.explored))?;
+        }
+        row("transitions", grouped(self.transitions))?;
+        row("labels", grouped(self.labels))?;
+        row("deadlocks", grouped(self.deadlocks))?;
+        row("depth", grouped(self.depth))?;
+        row("widest level", count(self.widest_level, "state"))?;
+        row("bytes a state", grouped(self.state_bytes))?;
+        if !self.complete {
+            row("complete", "no".into())?;
+        }
+        let memory = self.peak_bytes.map(|peak| format!(", {} at most", bytes(peak))).unwrap_or_default();
+        let speed = match self.seconds {
+            time if time > 0.05 => format!(", {} states/s", grouped((self.explored as f64 / time) as u64)),
+            _ => String::new(),
+        };
+        write!(out, "{:<22}{}{memory}{speed}", "took", seconds(self.seconds))
+    }
+}
