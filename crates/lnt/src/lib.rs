@@ -26,6 +26,7 @@ mod lexer;
 mod load;
 mod parser;
 mod predefined;
+mod root;
 mod tree;
 pub mod typed;
 
