@@ -126,7 +126,7 @@ impl ModelSource {
         if !checked.warnings.is_empty() {
             terminal.remark(sources.render_all(&checked.warnings, terminal.colour));
         }
-        let Some(root) = checked.program.root() else {
+        let Some(root) = checked.program.main() else {
             return Err(Failure::wrong(format!("{} has no process MAIN", self.model.display()))
                 .help("say where to start with `--root 'PROCESS (…)'`"));
         };

@@ -29,6 +29,7 @@ mod model;
 mod parser;
 mod predefined;
 mod run;
+mod root;
 mod tree;
 pub mod typed;
 

@@ -7,7 +7,7 @@ use source::{Diagnostic, FileId, Sources};
 
 use crate::tree::{self, Name};
 use crate::typed::Program;
-use crate::{check, parser};
+use crate::{check, parser, root};
 
 /// A program without errors.
 #[derive(Debug)]
@@ -65,6 +65,7 @@ pub fn load_text(name: &str, text: &str, sources: &mut Sources) -> Result<Checke
 pub struct Loader {
     include: Vec<PathBuf>,
     texts: Vec<(String, String)>,
+    root: Option<String>,
 }
 
 impl Loader {
@@ -84,6 +85,22 @@ impl Loader {
         let name = name.into();
         self.texts.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
         self.texts.push((name, text.into()));
+        self
+    }
+
+    /// Says where to start: an instantiation of a process, such as `P (1, true)` or `P [A, B] (1, true)`.
+    ///
+    /// ```
+    /// let mut sources = source::Sources::new();
+    /// let text = "module M is process P [A : any] (n : nat) is A (n) end process end module";
+    /// let loader = lnt::Loader::new().root("P (3)");
+    /// let program = loader.load_text("m.lnt", text, &mut sources).unwrap().program;
+    /// let main = program.main().unwrap();
+    /// assert!(program[main].parameters.is_empty());
+    /// assert_eq!(program[main].scope.gates[0].name, "A");
+    /// ```
+    pub fn root(mut self, instantiation: impl Into<String>) -> Self {
+        self.root = Some(instantiation.into());
         self
     }
 
@@ -125,13 +142,15 @@ impl Loader {
             by_name: FxHashMap::default(),
             diagnostics: Vec::new(),
         };
-        run.root(name, text, directory);
+        run.main_module(name, text, directory);
+        run.instantiation();
         let Run { modules, mut diagnostics, .. } = run;
         // Where a definition is missing or misread, every use of it would be reported as well.
         let complete = !diagnostics.iter().any(Diagnostic::is_error);
         let program = complete.then(|| check::check(&modules, &mut diagnostics));
         match program {
-            Some(program) if !diagnostics.iter().any(Diagnostic::is_error) => {
+            Some(mut program) if !diagnostics.iter().any(Diagnostic::is_error) => {
+                program.root = self.root.as_ref().and_then(|_| program.process_named(root::NAME));
                 Ok(Checked { program, warnings: diagnostics })
             }
             _ => Err(diagnostics),
@@ -161,11 +180,22 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn root(&mut self, name: String, text: String, directory: Option<PathBuf>) {
+    fn main_module(&mut self, name: String, text: String, directory: Option<PathBuf>) {
         let Some(module) = self.parse(name, text) else { return };
         let key = module.name.key();
         self.by_name.insert(key.clone(), Progress::Open);
         self.finish(module, directory, key, 0);
+    }
+
+    /// The process that the user asks for belongs to the root module, which sees everything.
+    fn instantiation(&mut self) {
+        let Some(text) = &self.loader.root else { return };
+        let file = self.sources.add("root process", text.clone());
+        let modules = self.modules.iter().map(|parsed| &parsed.module);
+        let process = root::process(file, text, modules, &mut self.diagnostics);
+        if let (Some(process), Some(last)) = (process, self.modules.last_mut()) {
+            last.module.processes.push(process);
+        }
     }
 
     fn parse(&mut self, name: String, text: String) -> Option<tree::Module> {

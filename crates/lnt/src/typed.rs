@@ -90,6 +90,9 @@ pub struct Program {
     pub channels: Vec<Channel>,
     /// Processes.
     pub processes: Vec<Process>,
+    /// Where execution starts, if the user has said so: a process without value parameters that instantiates
+    /// what was asked for ([`Loader::root`](crate::Loader::root)).
+    pub root: Option<ProcessId>,
 }
 
 impl Program {
@@ -99,9 +102,9 @@ impl Program {
         Some(ProcessId(found as u32))
     }
 
-    /// The process where execution starts unless the user says otherwise.
+    /// The process where execution starts: the one that the user asked for, or `MAIN`.
     pub fn main(&self) -> Option<ProcessId> {
-        self.process_named("MAIN")
+        self.root.or_else(|| self.process_named("MAIN"))
     }
 }
 

@@ -211,3 +211,16 @@ fn large_programs_take_little_time() {
     survive(&text);
     assert!(started.elapsed().as_secs() < 20);
 }
+
+#[test]
+fn wide_and_deep_patterns_fit_a_small_stack() {
+    let fields: Vec<String> = (0..100).map(|at| format!("f{at} : l")).collect();
+    let list = format!("{{{}}}", vec!["1"; 150].join(", "));
+    let row = vec![list.as_str(); 100].join(", ");
+    survive(&format!(
+        "module m is type l is list of nat end type type r is r ({}) end type
+         function f (x : r) : nat is case x in r ({row}) -> return 1 | any -> return 2 end case end function
+         end module",
+        fields.join(", ")
+    ));
+}

@@ -204,3 +204,28 @@ fn modules_can_be_replaced_by_text() {
     assert_eq!(value(lnt::Loader::new()), 1);
     assert_eq!(value(lnt::Loader::new().module("data", data.replace("return 1", "return 2"))), 2);
 }
+
+#[test]
+fn the_user_says_where_to_start() {
+    let text = "module m is
+        channel c is (nat) end channel
+        process P [A : c, B : none] (n : nat, b : bool) is if b then A (n) else B end if end process
+        end module";
+    let load = |root: &str| {
+        let mut sources = Sources::new();
+        lnt::Loader::new()
+            .root(root)
+            .load_text("m.lnt", text, &mut sources)
+            .map_err(|errors| sources.render_all(&errors, false))
+    };
+    let program = load("p [X, Y] (2, true)").unwrap().program;
+    let main = &program[program.main().unwrap()];
+    let gates: Vec<&str> = main.scope.gates.iter().map(|gate| gate.name.as_str()).collect();
+    assert_eq!(gates, ["X", "Y"]);
+    assert!(load("Q (1)").unwrap_err().contains("unknown gate, process or function `Q`"));
+    assert!(load("p (true, 1)").unwrap_err().contains("expected `nat`, found `bool`"));
+    assert!(load("p [X] (1, true)").unwrap_err().contains("takes 2 gates, found 1"));
+    assert!(load("x := 1").unwrap_err().contains("has to be a process"));
+    assert!(load("p (1, true) p").unwrap_err().contains("expected nothing more"));
+    assert!(load("").unwrap_err().contains("expected a statement"));
+}

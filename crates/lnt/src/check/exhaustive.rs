@@ -10,6 +10,7 @@ use crate::typed::{CaseBranch, ConstructorId, Expression, Literal, Pattern, Patt
 
 const BUDGET: usize = 200_000;
 const COLUMN_LIMIT: usize = 300;
+const DEPTH_LIMIT: usize = 1000;
 
 /// Reports what is missing and what is useless; yields whether every value is covered for sure.
 pub(super) fn check(
@@ -20,20 +21,21 @@ pub(super) fn check(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> bool {
     let types: Vec<TypeId> = subjects.iter().map(|subject| subject.ty).collect();
-    let mut matrix = Matrix { globals, budget: BUDGET };
-    let mut rows: Vec<Vec<Shape>> = Vec::new();
-    for branch in branches {
-        for alternative in &branch.alternatives {
-            let row: Vec<Shape> = alternative.patterns.iter().map(shape).collect();
-            if matrix.useful(&rows, &row, &types) == Some(false) {
-                diagnostics.push(
-                    Diagnostic::warning("this branch is never taken")
-                        .label(alternative.span, "earlier branches cover everything that it matches"),
-                );
-            }
-            if alternative.guard.is_none() {
-                rows.push(row);
-            }
+    let mut matrix = Matrix { globals, budget: BUDGET, depth: 0 };
+    let alternatives = branches.iter().flat_map(|branch| &branch.alternatives);
+    let shapes: Vec<Vec<Shape>> =
+        alternatives.clone().map(|alternative| alternative.patterns.iter().map(shape).collect()).collect();
+    let mut rows: Vec<Row> = Vec::new();
+    for (alternative, shapes) in alternatives.clone().zip(&shapes) {
+        let row: Row = shapes.iter().collect();
+        if matrix.useful(&rows, &row, &types) == Some(false) {
+            diagnostics.push(
+                Diagnostic::warning("this branch is never taken")
+                    .label(alternative.span, "earlier branches cover everything that it matches"),
+            );
+        }
+        if alternative.guard.is_none() {
+            rows.push(row);
         }
     }
     matrix.budget = BUDGET;
@@ -42,8 +44,7 @@ pub(super) fn check(
         Some(None) => true,
         Some(Some(example)) => {
             let keyword = Span { end: span.start + 4, ..span };
-            let guarded =
-                branches.iter().flat_map(|branch| &branch.alternatives).any(|one| one.guard.is_some());
+            let guarded = alternatives.clone().any(|one| one.guard.is_some());
             let mut diagnostic =
                 Diagnostic::warning(format!("this `case` does not cover `{}`", example.join(", ")))
                     .label(keyword, "a value that no branch matches is a run-time error")
@@ -74,6 +75,11 @@ enum Shape {
     Of(Head, Vec<Shape>),
 }
 
+static ANY: Shape = Shape::Any;
+
+/// One shape for each value that is looked at.
+type Row<'s> = Vec<&'s Shape>;
+
 fn shape(pattern: &Pattern) -> Shape {
     match &pattern.kind {
         PatternKind::Variable(_) | PatternKind::Wildcard => Shape::Any,
@@ -90,12 +96,14 @@ fn shape(pattern: &Pattern) -> Shape {
 struct Matrix<'a> {
     globals: &'a Globals,
     budget: usize,
+    /// Every column is one level of recursion.
+    depth: usize,
 }
 
 impl Matrix<'_> {
-    fn spend(&mut self, rows: &[Vec<Shape>], columns: usize) -> Option<()> {
-        self.budget = self.budget.checked_sub(rows.len() + 1)?;
-        (columns <= COLUMN_LIMIT).then_some(())
+    fn spend(&mut self, rows: &[Row], columns: usize) -> Option<()> {
+        self.budget = self.budget.checked_sub(rows.len() * columns / 8 + 1)?;
+        (columns <= COLUMN_LIMIT && self.depth < DEPTH_LIMIT).then_some(())
     }
 
     /// All heads of a type, where there are finitely many.
@@ -109,8 +117,12 @@ impl Matrix<'_> {
             }
             TypeKind::Constructed(ids) => Some(ids.iter().map(|&id| Head::Constructor(id)).collect()),
             TypeKind::List { .. } | TypeKind::Set { .. } => Some(vec![Head::Nil, Head::Cons]),
-            TypeKind::Range { lower, upper, base } if upper.saturating_sub(*lower) < 256 => {
-                let char = self.globals.base(*base) == TypeId::CHAR;
+            TypeKind::Range { lower, upper, .. }
+            | TypeKind::Nat { lower, upper }
+            | TypeKind::Int { lower, upper }
+                if upper.saturating_sub(*lower) < 256 =>
+            {
+                let char = self.globals.base(ty) == TypeId::CHAR;
                 let values = (*lower..=*upper).map(|value| match char {
                     true => Literal::Char(u32::try_from(value).ok().and_then(char::from_u32).unwrap_or('?')),
                     false => Literal::Integer(value),
@@ -134,28 +146,29 @@ impl Matrix<'_> {
     }
 
     /// The rows that match a value with this head, with its fields in place of the first column.
-    fn specialise(rows: &[Vec<Shape>], head: &Head, fields: usize) -> Vec<Vec<Shape>> {
+    fn specialise<'s>(rows: &[Row<'s>], head: &Head, fields: usize) -> Vec<Row<'s>> {
         let mut result = Vec::new();
         for row in rows {
-            let inner = match &row[0] {
-                Shape::Any => vec![Shape::Any; fields],
-                Shape::Of(found, inner) if found == head => inner.clone(),
+            let mut specialised: Row = match row[0] {
+                Shape::Any => vec![&ANY; fields],
+                Shape::Of(found, inner) if found == head => inner.iter().collect(),
                 Shape::Of(..) => continue,
             };
-            result.push(inner.into_iter().chain(row[1..].iter().cloned()).collect());
+            specialised.extend(&row[1..]);
+            result.push(specialised);
         }
         result
     }
 
     /// The rows that match a value whatever the head of its first column.
-    fn default(rows: &[Vec<Shape>]) -> Vec<Vec<Shape>> {
+    fn default<'s>(rows: &[Row<'s>]) -> Vec<Row<'s>> {
         rows.iter().filter(|row| matches!(row[0], Shape::Any)).map(|row| row[1..].to_vec()).collect()
     }
 
-    fn used(rows: &[Vec<Shape>]) -> Vec<&Head> {
+    fn used<'s>(rows: &[Row<'s>]) -> Vec<&'s Head> {
         let mut heads: Vec<&Head> = Vec::new();
         for row in rows {
-            if let Shape::Of(head, _) = &row[0]
+            if let Shape::Of(head, _) = row[0]
                 && !heads.contains(&head)
             {
                 heads.push(head);
@@ -165,25 +178,32 @@ impl Matrix<'_> {
     }
 
     /// Whether a row matches something that the rows before it don't. `None` when the budget is spent.
-    fn useful(&mut self, rows: &[Vec<Shape>], row: &[Shape], types: &[TypeId]) -> Option<bool> {
+    fn useful<'s>(&mut self, rows: &[Row<'s>], row: &[&'s Shape], types: &[TypeId]) -> Option<bool> {
         self.spend(rows, row.len())?;
+        self.depth += 1;
+        let result = self.useful_column(rows, row, types);
+        self.depth -= 1;
+        result
+    }
+
+    fn useful_column<'s>(&mut self, rows: &[Row<'s>], row: &[&'s Shape], types: &[TypeId]) -> Option<bool> {
         let Some((first, rest)) = row.split_first() else { return Some(rows.is_empty()) };
-        let specialised = |matrix: &mut Self, head: &Head, inner: Vec<Shape>| {
+        let specialised = |matrix: &mut Self, head: &Head, mut row: Row<'s>| {
             let fields = matrix.fields(head, types[0]);
             let rows = Self::specialise(rows, head, fields.len());
-            let row: Vec<Shape> = inner.into_iter().chain(rest.iter().cloned()).collect();
+            row.extend(rest);
             let types: Vec<TypeId> = fields.into_iter().chain(types[1..].iter().copied()).collect();
             matrix.useful(&rows, &row, &types)
         };
         match first {
-            Shape::Of(head, inner) => specialised(self, head, inner.clone()),
+            Shape::Of(head, inner) => specialised(self, head, inner.iter().collect()),
             Shape::Any => {
                 let used = Self::used(rows);
                 let all = self.heads(types[0]).filter(|all| all.iter().all(|head| used.contains(&head)));
                 let Some(all) = all else { return self.useful(&Self::default(rows), rest, &types[1..]) };
                 for head in &all {
                     let fields = self.fields(head, types[0]).len();
-                    if specialised(self, head, vec![Shape::Any; fields])? {
+                    if specialised(self, head, vec![&ANY; fields])? {
                         return Some(true);
                     }
                 }
@@ -193,12 +213,19 @@ impl Matrix<'_> {
     }
 
     /// A value that no row matches, as patterns. The outer `None` when the budget is spent.
-    fn missing(&mut self, rows: &[Vec<Shape>], types: &[TypeId]) -> Option<Option<Vec<String>>> {
+    fn missing(&mut self, rows: &[Row], types: &[TypeId]) -> Option<Option<Vec<String>>> {
         self.spend(rows, types.len())?;
+        self.depth += 1;
+        let result = self.missing_column(rows, types);
+        self.depth -= 1;
+        result
+    }
+
+    fn missing_column(&mut self, rows: &[Row], types: &[TypeId]) -> Option<Option<Vec<String>>> {
         let Some((&ty, rest)) = types.split_first() else {
             return Some(if rows.is_empty() { Some(Vec::new()) } else { None });
         };
-        let used: Vec<Head> = Self::used(rows).into_iter().cloned().collect();
+        let used = Self::used(rows);
         let all = self.heads(ty);
         let absent = match &all {
             Some(all) => all.iter().find(|head| !used.contains(head)).cloned(),
@@ -229,10 +256,10 @@ impl Matrix<'_> {
     }
 
     /// A number that none of the rows mentions.
-    fn fresh(&self, ty: TypeId, used: &[Head]) -> Option<Head> {
+    fn fresh(&self, ty: TypeId, used: &[&Head]) -> Option<Head> {
         match self.globals.base(ty) {
             TypeId::NAT | TypeId::INT => {
-                (0..).map(|value| Head::Literal(Literal::Integer(value))).find(|head| !used.contains(head))
+                (0..).map(|value| Head::Literal(Literal::Integer(value))).find(|head| !used.contains(&head))
             }
             _ => None,
         }

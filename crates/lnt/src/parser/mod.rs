@@ -13,7 +13,7 @@ mod statements;
 use source::{Diagnostic, FileId, Span};
 
 use crate::lexer::{Keyword, Token, TokenKind, tokens};
-use crate::tree::{Module, Name};
+use crate::tree::{Module, Name, Statement};
 
 /// How deep constructs may be nested. Far more than people write, and little enough for a small stack.
 pub(crate) const DEPTH_LIMIT: usize = 200;
@@ -23,23 +23,20 @@ const ERROR_LIMIT: usize = 40;
 
 /// Parses one file.
 pub(crate) fn parse(file: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Module> {
+    Parser::new(file, text, diagnostics).module()
+}
+
+/// Parses a text that is one statement.
+pub(crate) fn parse_statement(
+    file: FileId,
+    text: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Statement> {
     let before = diagnostics.len();
-    let tokens = tokens(file, text, diagnostics);
-    // A comment or string without end has swallowed what the parser would look for.
-    let silent = diagnostics.len() > before;
-    let mut parser = Parser {
-        text,
-        tokens,
-        at: 0,
-        depth: 0,
-        errors: 0,
-        silent,
-        forgiven: 0,
-        last_error: None,
-        open: Vec::new(),
-        diagnostics,
-    };
-    parser.module()
+    let mut parser = Parser::new(file, text, diagnostics);
+    let statement = parser.statement();
+    parser.expect(TokenKind::End, "nothing more");
+    (diagnostics.len() == before).then_some(statement)
 }
 
 struct Parser<'a> {
@@ -60,6 +57,25 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    fn new(file: FileId, text: &'a str, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        let before = diagnostics.len();
+        let tokens = tokens(file, text, diagnostics);
+        // A comment or string without end has swallowed what the parser would look for.
+        let silent = diagnostics.len() > before;
+        Self {
+            text,
+            tokens,
+            at: 0,
+            depth: 0,
+            errors: 0,
+            silent,
+            forgiven: 0,
+            last_error: None,
+            open: Vec::new(),
+            diagnostics,
+        }
+    }
+
     fn peek(&self) -> TokenKind {
         self.tokens[self.at].kind
     }

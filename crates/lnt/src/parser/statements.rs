@@ -92,7 +92,7 @@ impl Parser<'_> {
         )
     }
 
-    fn statement(&mut self) -> Statement {
+    pub(super) fn statement(&mut self) -> Statement {
         let wrong = Statement { kind: StatementKind::Wrong, span: self.span() };
         self.nested(wrong, |parser| {
             let start = parser.span();
