@@ -48,6 +48,8 @@ pub(super) enum BodyKind<'p> {
         frame: usize,
         /// The processes that wait for this one to end, outermost first.
         waiting: Vec<ProcessId>,
+        /// Whether this is a branch of a fork inside the process, so that the process waits for what it calls.
+        branch: bool,
         /// Where the process goes on when it has ended.
         after: Label,
     },

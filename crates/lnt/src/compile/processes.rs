@@ -128,7 +128,7 @@ impl<'p> Compiler<'p> {
         let process = &program[id];
         let frame = self.new_frame(region, placement);
         let name = process.name.as_str();
-        let mut body = Body::new(&process.scope, BodyKind::Process { id, name, frame, waiting, after });
+        let mut body = Body::new(&process.scope, BodyKind::Process { id, name, frame, waiting, branch: false, after });
         for (&gate, binding) in process.gates.iter().zip(&key.gates) {
             body.bind(gate, binding.clone());
         }
@@ -327,14 +327,9 @@ impl<'p> Compiler<'p> {
         rules: Vec<Rule>,
         span: Span,
     ) {
-        let BodyKind::Process { id, frame, ref waiting, .. } = body.kind else { return };
-        if waiting.contains(&id) {
-            return self.refuse_recursion(id, span, "runs side by side with itself");
-        }
+        let BodyKind::Process { frame, .. } = body.kind else { return };
         let fork = self.code.forks.len() as u32;
         let region = self.region.unwrap_or(0);
-        let mut waiting = waiting.clone();
-        waiting.push(id);
         let empty = ForkCode { kind, region, children: Vec::new(), rules, entries: Vec::new() };
         self.code.forks.push(empty);
         self.fork_frames.push(frame);
@@ -346,9 +341,9 @@ impl<'p> Compiler<'p> {
             let frame = self.new_frame(child, Placement::Region(child));
             let (entry, end) = (self.new_label(), self.new_label());
             let mut inner = body.clone();
-            if let BodyKind::Process { frame: own, waiting: own_waiting, after, .. } = &mut inner.kind {
+            if let BodyKind::Process { frame: own, branch, after, .. } = &mut inner.kind {
                 *own = frame;
-                own_waiting.clone_from(&waiting);
+                *branch = true;
                 *after = end;
             }
             inner.loops.fill(None);
@@ -384,23 +379,29 @@ impl<'p> Compiler<'p> {
         span: Span,
         after: Label,
     ) {
-        let BodyKind::Process { id, frame, ref waiting, after: own_after, .. } = body.kind else { return };
-        let waiting = waiting.clone();
+        let BodyKind::Process { id, frame, ref waiting, branch, after: own_after, .. } = body.kind else {
+            return;
+        };
+        let mut waiting = waiting.clone();
         let region = self.region.unwrap_or(0);
         let bindings: Vec<Binding> = gates.iter().map(|&gate| body.binding(gate)).collect();
         let same_results = self.passes_on_its_results(body, id, process, arguments);
         let has_results = arguments.iter().any(|argument| !matches!(argument, Argument::In(_)));
         let tail = after == own_after && (!has_results || same_results);
-        let (continuation, placement, waiting) = if tail {
-            (after, self.frames[frame].placement, waiting)
-        } else {
+        if !tail || branch {
             if waiting.contains(&id) {
-                return self.refuse_recursion(id, span, "calls itself and has something left to do afterwards");
+                let how = match branch {
+                    true => "runs side by side with itself",
+                    false => "calls itself and has something left to do afterwards",
+                };
+                return self.refuse_recursion(id, span, how);
             }
-            let mut waiting = waiting;
             waiting.push(id);
-            let continuation = if has_results { self.new_label() } else { after };
-            (continuation, Placement::After(frame), waiting)
+        }
+        let (continuation, placement) = match tail {
+            true => (after, self.frames[frame].placement),
+            false if has_results => (self.new_label(), Placement::After(frame)),
+            false => (after, Placement::After(frame)),
         };
         let Some(instance) = self.instance(region, process, bindings, continuation, placement, waiting, span)
         else {
