@@ -184,10 +184,11 @@ impl Search<'_> {
         let Explorer { worker, state, packed } = explorer;
         buffer.clear();
         for number in first..end {
-            self.layout.unpack(self.store.packed(number), state);
+            let source = self.store.packed(number);
+            self.layout.unpack(source, state);
             let before = buffer.labels.len();
             let result = worker.successors(state, &mut |step| {
-                self.layout.pack(step.target, packed);
+                self.layout.repack(state, source, step.target, packed);
                 buffer.targets.extend_from_slice(packed);
                 buffer.hashes.push(hash(packed));
                 buffer.labels.push(step.label);
@@ -267,9 +268,7 @@ impl Search<'_> {
                     self.keep(source, buffer, index, target);
                 }
                 step += count as usize;
-                self.row.sort_unstable();
-                self.row.dedup();
-                self.statistics.transitions += self.row.len() as u64;
+                self.statistics.transitions += count_different(&mut self.row);
                 self.statistics.deadlocks += u64::from(count == 0);
                 source += 1;
                 self.statistics.expanded = source;
@@ -330,4 +329,15 @@ impl Search<'_> {
         let labels = self.label_numbers.iter().flatten().count();
         Exploration { lts, outcome, statistics: self.statistics, labels, store: self.store }
     }
+}
+
+/// How many different edges a row has. Most rows are short, and looking at all pairs is quicker than sorting.
+fn count_different(row: &mut Vec<(LabelId, u32)>) -> u64 {
+    if row.len() <= 24 {
+        let repeated = (1..row.len()).filter(|&at| row[..at].contains(&row[at])).count();
+        return (row.len() - repeated) as u64;
+    }
+    row.sort_unstable();
+    row.dedup();
+    row.len() as u64
 }

@@ -134,12 +134,12 @@ impl Shard {
                 found if found == tag => {
                     let number = self.places[place];
                     if number & PENDING == 0 {
-                        if vectors.get(number) == state {
+                        if same(vectors.get(number), state) {
                             return Found::Known(number);
                         }
                     } else {
                         let pending = &self.pending[(number & !PENDING) as usize];
-                        if buffered(pending.buffer, pending.index) == state {
+                        if same(buffered(pending.buffer, pending.index), state) {
                             return Found::Pending(number & !PENDING);
                         }
                     }
@@ -192,6 +192,12 @@ impl Shard {
         grown.used = self.used;
         *self = grown;
     }
+}
+
+/// Whether two packed states are equal: they are too short for a call of `memcmp` to pay.
+#[inline]
+fn same(a: &[u32], b: &[u32]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 /// The tag of a hash: its bits 8 to 14, which neither the shard nor, mostly, the place depend on.

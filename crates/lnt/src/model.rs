@@ -8,7 +8,7 @@ use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
 use crate::compile::{Compiled, Root, compile};
-use crate::run::{LntWorker, Values, initial_state, print_value};
+use crate::run::{LntWorker, Shortcuts, Values, initial_state, print_value};
 use crate::typed::{ProcessId, Program, TypeId};
 
 /// The gate number of successful termination in label rows; it has no offers.
@@ -42,6 +42,8 @@ pub struct LntModel {
     pub(crate) rules: Vec<Vec<u32>>,
     /// For each region, the slots of the bodies that it interrupts by acting.
     pub(crate) interrupted: Vec<Vec<Range<u32>>>,
+    /// What happens where, looked up on every step.
+    pub(crate) shortcuts: Shortcuts,
     pub(crate) provenance: Provenance,
     initial: Result<Vec<Slot>, ModelError>,
     initial_origin: OriginId,
@@ -70,6 +72,7 @@ impl LntModel {
             profiles,
             rules: rule_numbers(code),
             interrupted: interrupted_bodies(code),
+            shortcuts: Shortcuts::new(code),
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
             initial_origin: Provenance::NONE,

@@ -62,6 +62,27 @@ impl Layout {
         }
     }
 
+    /// Packs a state that differs little from another one, whose packed form is known.
+    #[inline]
+    pub fn repack(&self, before: &[Slot], packed_before: &[u32], state: &[Slot], packed: &mut [u32]) {
+        const BLOCK: usize = 8;
+        packed.copy_from_slice(packed_before);
+        let blocks = state.chunks(BLOCK).zip(before.chunks(BLOCK)).zip(self.fields.chunks(BLOCK));
+        for ((new, old), fields) in blocks {
+            // Blocks of this size are compared at once.
+            if new == old {
+                continue;
+            }
+            for ((&new, &old), field) in new.iter().zip(old).zip(fields) {
+                if new != old {
+                    debug_assert!(new & !field.mask == 0, "a slot holds {new}, more than its bits allow");
+                    let word = &mut packed[field.word as usize];
+                    *word = (*word & !(field.mask << field.shift)) | new << field.shift;
+                }
+            }
+        }
+    }
+
     /// Unpacks a state.
     #[inline]
     pub fn unpack(&self, packed: &[u32], state: &mut [Slot]) {

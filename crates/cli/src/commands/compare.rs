@@ -39,9 +39,8 @@ impl Compare {
         let left = self.transform.apply(read_lts(&self.left, tau, terminal)?);
         let right = self.transform.apply(read_lts(&self.right, tau, terminal)?);
         let limits = Limits { states: self.max_states };
-        let comparison = with_progress(terminal, "comparing", |_| {
-            bisim::compare_within(&left, &right, self.by, &limits)
-        })?;
+        let comparison =
+            with_progress(terminal, "comparing", |_| bisim::compare_within(&left, &right, self.by, &limits))?;
         let equivalent = comparison.is_equivalent();
         let reason = match comparison {
             Comparison::Equivalent => None,

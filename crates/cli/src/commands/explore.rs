@@ -77,7 +77,8 @@ fn describe(outcome: &Outcome) -> &'static str {
 }
 
 fn summary(found: &Exploration, start: Instant) -> report::Exploration {
-    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, .. } = found.statistics;
+    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, .. } =
+        found.statistics;
     let seconds = start.elapsed().as_secs_f64();
     report::Exploration {
         states: found.states() as u64,

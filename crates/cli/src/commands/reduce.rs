@@ -41,8 +41,7 @@ impl Reduce {
         let lts = self.transform.apply(read_lts(&self.lts, self.reading.tau.as_deref(), terminal)?);
         let start = Instant::now();
         let limits = Limits { states: self.max_states };
-        let reduced =
-            with_progress(terminal, "reducing", |_| bisim::reduce_within(&lts, self.by, &limits))?;
+        let reduced = with_progress(terminal, "reducing", |_| bisim::reduce_within(&lts, self.by, &limits))?;
         let seconds = start.elapsed().as_secs_f64();
         if let Some(output) = &self.output {
             write_lts(&reduced, output)?;

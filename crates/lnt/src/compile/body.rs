@@ -10,6 +10,8 @@ pub(super) enum Place {
     Slot(u32),
     /// In the function's frame on the stack.
     Local(u32),
+    /// Nowhere: a parameter that is never assigned and was given a constant.
+    Constant(u32),
 }
 
 /// What a gate stands for.

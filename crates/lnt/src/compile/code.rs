@@ -40,10 +40,6 @@ pub enum Op {
     LessEqual,
     /// Negates the top.
     Not,
-    /// Pops two, pushes their conjunction.
-    And,
-    /// Pops two, pushes their disjunction.
-    Or,
     /// Pops two numbers of a type, pushes their sum.
     Add(TypeId),
     /// Pops two numbers of a type, pushes their difference.

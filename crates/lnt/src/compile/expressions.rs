@@ -98,8 +98,13 @@ impl<'p> Compiler<'p> {
         result: TypeId,
         span: Span,
     ) {
-        if let Builtin::AndThen | Builtin::OrElse = builtin {
-            return self.short_circuit(body, builtin == Builtin::AndThen, operands, span);
+        // CADP's compilers stop at the operand that decides for every one of these, so errors of the other operand
+        // are never seen.
+        match builtin {
+            Builtin::AndThen | Builtin::And => return self.short_circuit(body, 0, 0, operands, span),
+            Builtin::OrElse | Builtin::Or => return self.short_circuit(body, 1, 1, operands, span),
+            Builtin::Implies => return self.short_circuit(body, 0, 1, operands, span),
+            _ => {}
         }
         let operand = operands.first().map_or(result, |operand| operand.ty);
         let second = operands.get(1).map_or(operand, |operand| operand.ty);
@@ -122,10 +127,6 @@ impl<'p> Compiler<'p> {
             Builtin::Less | Builtin::Greater if direct => self.emit(Op::Less, span),
             Builtin::LessEqual | Builtin::GreaterEqual if direct => self.emit(Op::LessEqual, span),
             Builtin::Not => self.emit(Op::Not, span),
-            Builtin::And => self.emit(Op::And, span),
-            Builtin::Or => self.emit(Op::Or, span),
-            // Falsehood is less than truth.
-            Builtin::Implies => self.emit(Op::LessEqual, span),
             Builtin::Add if direct && same && operand == result => self.emit(Op::Add(result), span),
             Builtin::Subtract if direct && same && operand == result => self.emit(Op::Subtract(result), span),
             Builtin::IsEmpty => self.emit(Op::IsEmpty, span),
@@ -152,7 +153,10 @@ impl<'p> Compiler<'p> {
         self.emit(Op::Pick(0), span);
         self.emit(Op::Call(number), span);
         self.emit(Op::JumpIfTrue(good.0), span);
-        self.fail(format!("the value does not satisfy the condition of type {}", self.program[ty].name), span);
+        self.fail(
+            format!("the value does not satisfy the condition of type {}", self.program[ty].name),
+            span,
+        );
         self.place(good);
     }
 
@@ -183,15 +187,23 @@ impl<'p> Compiler<'p> {
         Some(number)
     }
 
-    fn short_circuit(&mut self, body: &Body<'p>, and: bool, operands: &'p [Expression], span: Span) {
-        let (decided, end): (Label, Label) = (self.new_label(), self.new_label());
+    /// If the first operand is `decides`, the result is `decided`; else it is the second operand.
+    fn short_circuit(
+        &mut self,
+        body: &Body<'p>,
+        decides: u32,
+        decided: u32,
+        operands: &'p [Expression],
+        span: Span,
+    ) {
+        let (early, end): (Label, Label) = (self.new_label(), self.new_label());
         self.expression(body, &operands[0]);
-        let jump = if and { Op::JumpIfFalse(decided.0) } else { Op::JumpIfTrue(decided.0) };
+        let jump = if decides == 0 { Op::JumpIfFalse(early.0) } else { Op::JumpIfTrue(early.0) };
         self.emit(jump, span);
         self.expression(body, &operands[1]);
         self.jump(end, span);
-        self.place(decided);
-        self.emit(Op::Push(u32::from(!and)), span);
+        self.place(early);
+        self.emit(Op::Push(decided), span);
         self.place(end);
     }
 

@@ -143,7 +143,12 @@ impl Compiler<'_> {
 }
 
 /// Adds what a region and those below it may read at any of their resting places.
-fn add_subtree(code: &Code, region: u32, live: &[super::liveness::SlotSet], wanted: &mut super::liveness::SlotSet) {
+fn add_subtree(
+    code: &Code,
+    region: u32,
+    live: &[super::liveness::SlotSet],
+    wanted: &mut super::liveness::SlotSet,
+) {
     let mut todo = vec![region];
     while let Some(region) = todo.pop() {
         for location in &code.regions[region as usize].locations {
@@ -202,7 +207,9 @@ impl SlotLayout<'_, '_> {
             Placement::Region(region) => {
                 self.regions[region as usize].as_ref().map_or(0, |slots| slots.start) + 1
             }
-            Placement::After(other) => self.place_frame(other) + self.compiler.frames[other].bits.len() as u32,
+            Placement::After(other) => {
+                self.place_frame(other) + self.compiler.frames[other].bits.len() as u32
+            }
         };
         self.frame_starts[frame] = Some(start);
         start

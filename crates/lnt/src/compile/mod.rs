@@ -5,6 +5,7 @@
 //! and each choice of gates; a call in tail position with a continuation that is already there becomes a jump, so
 //! recursion does not grow. Slots are laid out like stack frames: what can't be active at the same time shares them.
 
+mod assigned;
 mod body;
 pub mod code;
 mod expressions;
@@ -67,6 +68,7 @@ pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, 
         fork_frames: Vec::new(),
         instances: FxHashMap::default(),
         pending: Vec::new(),
+        assigned: FxHashMap::default(),
         errors: Vec::new(),
     };
     compiler.program(root);
@@ -106,6 +108,8 @@ struct Compiler<'p> {
     fork_frames: Vec<usize>,
     instances: FxHashMap<InstanceKey, Instance>,
     pending: Vec<Pending<'p>>,
+    /// For each process, which of its variables its text assigns.
+    assigned: FxHashMap<ProcessId, Vec<bool>>,
     errors: Vec<Diagnostic>,
 }
 
@@ -155,6 +159,7 @@ impl<'p> Compiler<'p> {
         match place {
             Place::Slot(slot) => self.emit(Op::LoadSlot(slot), span),
             Place::Local(local) => self.emit(Op::LoadLocal(local), span),
+            Place::Constant(value) => self.emit(Op::Push(value), span),
         }
     }
 
@@ -162,6 +167,8 @@ impl<'p> Compiler<'p> {
         match place {
             Place::Slot(slot) => self.emit(Op::StoreSlot(slot), span),
             Place::Local(local) => self.emit(Op::StoreLocal(local), span),
+            // What is passed is the constant itself.
+            Place::Constant(_) => self.emit(Op::Pop(1), span),
         }
     }
 

@@ -3,12 +3,14 @@
 use model::MarkKind;
 use source::{Diagnostic, Span};
 
+use super::assigned::assigned_variables;
 use super::body::{Binding, Body, BodyKind, Place};
 use super::code::{ActionCode, ForkCode, ForkKind, OfferCode, Op, Region, Rule, SlotName};
+use super::types::Kind;
 use super::{Compiler, Frame, Label, Placement, Root};
 use crate::typed::{
-    Action, Argument, GateRef, Mode, OfferKind, ParBranch, ParGate, PatternKind, ProcessId, Statement,
-    StatementKind, TypeId, VariableId,
+    Action, Argument, Expression, ExpressionKind, GateRef, Mode, OfferKind, ParBranch, ParGate, Parameter,
+    PatternKind, ProcessId, Statement, StatementKind, TypeId, VariableId,
 };
 
 /// A process with its gates and its continuation: compiled once.
@@ -17,6 +19,8 @@ pub(super) struct InstanceKey {
     region: u32,
     process: ProcessId,
     gates: Vec<Binding>,
+    /// The values of parameters that are never assigned and get a constant here.
+    constants: Vec<Option<u32>>,
     after: Label,
 }
 
@@ -50,8 +54,8 @@ impl<'p> Compiler<'p> {
         let end = self.new_label();
         let gates = root.gates.iter().map(|name| self.new_gate(name, false)).collect();
         let placement = Placement::Region(region);
-        let Some(instance) = self.instance(region, root.process, gates, end, placement, Vec::new(), process.span)
-        else {
+        let call = InstanceKey { region, process: root.process, gates, constants: Vec::new(), after: end };
+        let Some(instance) = self.instance(call, placement, Vec::new(), process.span) else {
             return;
         };
         self.jump(instance.entry, process.span);
@@ -98,18 +102,13 @@ impl<'p> Compiler<'p> {
     }
 
     /// The compiled form of a process, made now if it is new.
-    #[allow(clippy::too_many_arguments)]
     fn instance(
         &mut self,
-        region: u32,
-        id: ProcessId,
-        gates: Vec<Binding>,
-        after: Label,
+        key: InstanceKey,
         placement: Placement,
         waiting: Vec<ProcessId>,
         span: Span,
     ) -> Option<Instance> {
-        let key = InstanceKey { region, process: id, gates, after };
         if let Some(known) = self.instances.get(&key) {
             return Some(known.clone());
         }
@@ -125,12 +124,17 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let program = self.program;
+        let InstanceKey { region, process: id, after, .. } = key;
         let process = &program[id];
         let frame = self.new_frame(region, placement);
         let name = process.name.as_str();
-        let mut body = Body::new(&process.scope, BodyKind::Process { id, name, frame, waiting, branch: false, after });
+        let kind = BodyKind::Process { id, name, frame, waiting, branch: false, after };
+        let mut body = Body::new(&process.scope, kind);
         for (&gate, binding) in process.gates.iter().zip(&key.gates) {
             body.bind(gate, binding.clone());
+        }
+        for (parameter, constant) in process.parameters.iter().zip(&key.constants) {
+            body.places[parameter.variable.index()] = constant.map(Place::Constant);
         }
         let parameters: Vec<Place> =
             process.parameters.iter().map(|parameter| self.place_of(&mut body, parameter.variable)).collect();
@@ -141,7 +145,13 @@ impl<'p> Compiler<'p> {
         Some(instance)
     }
 
-    pub(super) fn behaviour(&mut self, body: &mut Body<'p>, statement: &'p Statement, span: Span, after: Label) {
+    pub(super) fn behaviour(
+        &mut self,
+        body: &mut Body<'p>,
+        statement: &'p Statement,
+        span: Span,
+        after: Label,
+    ) {
         match &statement.kind {
             StatementKind::Stop => self.emit(Op::Stop, span),
             StatementKind::AssignAny { variable, condition } => {
@@ -237,7 +247,9 @@ impl<'p> Compiler<'p> {
                     PatternKind::Wildcard => OfferCode::Wildcard,
                     PatternKind::Literal(literal) => OfferCode::Constant(self.literal(literal, pattern.ty)),
                     PatternKind::Variable(variable) => match self.place_of(body, *variable) {
-                        Place::Slot(slot) | Place::Local(slot) => OfferCode::Variable(slot),
+                        Place::Slot(slot) | Place::Local(slot) | Place::Constant(slot) => {
+                            OfferCode::Variable(slot)
+                        }
                     },
                     _ => {
                         let span = pattern.span;
@@ -403,10 +415,9 @@ impl<'p> Compiler<'p> {
             false if has_results => (self.new_label(), Placement::After(frame)),
             false => (after, Placement::After(frame)),
         };
-        let Some(instance) = self.instance(region, process, bindings, continuation, placement, waiting, span)
-        else {
-            return;
-        };
+        let constants = self.constants(body, process, arguments);
+        let call = InstanceKey { region, process, gates: bindings, constants, after: continuation };
+        let Some(instance) = self.instance(call, placement, waiting, span) else { return };
         let modes = self.program[process].parameters.iter().map(|parameter| parameter.mode);
         let modes: Vec<Mode> = modes.collect();
         for argument in arguments {
@@ -435,6 +446,43 @@ impl<'p> Compiler<'p> {
                 }
             }
             self.jump(after, span);
+        }
+    }
+
+    /// The constants among the arguments of a call, for parameters that the process never assigns.
+    fn constants(
+        &mut self,
+        body: &Body<'p>,
+        process: ProcessId,
+        arguments: &'p [Argument],
+    ) -> Vec<Option<u32>> {
+        let program = self.program;
+        let assigned =
+            self.assigned.entry(process).or_insert_with(|| assigned_variables(&program[process])).clone();
+        let parameters = program[process].parameters.iter();
+        let constant = |(parameter, argument): (&Parameter, &'p Argument)| match argument {
+            Argument::In(value) if !assigned[parameter.variable.index()] => self.constant(body, value),
+            _ => None,
+        };
+        parameters.zip(arguments).map(constant).collect()
+    }
+
+    /// The value of an expression, if it is written down or known already.
+    fn constant(&mut self, body: &Body<'p>, expression: &'p Expression) -> Option<u32> {
+        match &expression.kind {
+            ExpressionKind::Literal(literal) => Some(self.literal(literal, expression.ty)),
+            ExpressionKind::Variable(variable) => match body.places[variable.index()] {
+                Some(Place::Constant(value)) => Some(value),
+                _ => None,
+            },
+            ExpressionKind::Construct(constructor, fields) if fields.is_empty() => {
+                let ordinal = self.program[*constructor].ordinal;
+                match self.types[expression.ty.index()].kind {
+                    Kind::Enumeration(_) => Some(ordinal),
+                    _ => Some(self.values.intern(&[ordinal])),
+                }
+            }
+            _ => None,
         }
     }
 

@@ -93,7 +93,9 @@ impl<'p> Compiler<'p> {
             StatementKind::OnlyIf { branches, otherwise } => {
                 self.conditional(body, branches, otherwise.as_deref(), after, true, span);
             }
-            StatementKind::Case { subjects, branches, .. } => self.case(body, subjects, branches, after, span),
+            StatementKind::Case { subjects, branches, .. } => {
+                self.case(body, subjects, branches, after, span)
+            }
             StatementKind::Loop { id, body: inner } => {
                 let start = self.new_label();
                 self.place(start);
@@ -146,7 +148,7 @@ impl<'p> Compiler<'p> {
                     let parameters = handler.parameters.iter().map(|&variable| self.place_of(body, variable));
                     let parameters = parameters
                         .map(|place| match place {
-                            Place::Slot(number) | Place::Local(number) => number,
+                            Place::Slot(number) | Place::Local(number) | Place::Constant(number) => number,
                         })
                         .collect();
                     body.bind(handler.gate, Binding::Handler { label, region: self.region, parameters });

@@ -74,7 +74,10 @@ impl Representation {
     /// Whether values are rows.
     pub fn is_interned(&self) -> bool {
         self.bits == INTERNED_BITS
-            && !matches!(self.kind, Kind::Bool | Kind::Number { .. } | Kind::Char { .. } | Kind::Enumeration(_))
+            && !matches!(
+                self.kind,
+                Kind::Bool | Kind::Number { .. } | Kind::Char { .. } | Kind::Enumeration(_)
+            )
     }
 }
 

@@ -55,7 +55,9 @@ impl Values<'_> {
         let help = pragma.filter(|_| number > 0 || ty == TypeId::INT);
         Err(Wrong {
             message: format!("{number} is outside the range {lower}..{upper} of type {name}"),
-            help: help.map(|name| format!("write `!{name}_{bound} {number}` in the main module to widen the range")),
+            help: help.map(|name| {
+                format!("write `!{name}_{bound} {number}` in the main module to widen the range")
+            }),
         })
     }
 
@@ -91,7 +93,9 @@ impl Values<'_> {
             Builtin::Add => self.from_number(result, x + y),
             Builtin::Subtract => self.from_number(result, x - y),
             Builtin::Multiply => self.from_number(result, x.saturating_mul(y)),
-            Builtin::Divide | Builtin::Modulo | Builtin::Remainder if y == 0 => Err("division by zero".into()),
+            Builtin::Divide | Builtin::Modulo | Builtin::Remainder if y == 0 => {
+                Err("division by zero".into())
+            }
             Builtin::Divide => self.from_number(result, x / y),
             Builtin::Modulo => self.from_number(result, ((x % y) + y) % y),
             Builtin::Remainder => self.from_number(result, x % y),
@@ -175,7 +179,12 @@ impl Values<'_> {
         }
     }
 
-    fn apply_real(&mut self, operation: Builtin, operands: &[u32], result: TypeId) -> Result<Option<u32>, Wrong> {
+    fn apply_real(
+        &mut self,
+        operation: Builtin,
+        operands: &[u32],
+        result: TypeId,
+    ) -> Result<Option<u32>, Wrong> {
         let x = self.real(operands[0]);
         let y = operands.get(1).map_or(0.0, |&value| match self.kind(result) {
             Kind::Real => self.real(value),
@@ -243,7 +252,8 @@ impl Values<'_> {
             }
             Builtin::ToLower | Builtin::ToUpper => {
                 let text = self.text(operands[0]);
-                let text = if operation == Builtin::ToLower { text.to_lowercase() } else { text.to_uppercase() };
+                let text =
+                    if operation == Builtin::ToLower { text.to_lowercase() } else { text.to_uppercase() };
                 self.intern_text(&text)
             }
             Builtin::ToString => operands[0],
@@ -255,8 +265,7 @@ impl Values<'_> {
     fn substring(&mut self, row: &[u32], start: i64, length: i64) -> Result<u32, Wrong> {
         let end = start - 1 + length;
         if start < 1 || length < 0 || end > row.len() as i64 {
-            let message =
-                format!("characters {start} to {end} of a string of {} are not there", row.len());
+            let message = format!("characters {start} to {end} of a string of {} are not there", row.len());
             return Err(message.into());
         }
         Ok(self.intern(&row[start as usize - 1..end as usize]))
@@ -340,7 +349,8 @@ impl Values<'_> {
                 Ok(self.intern(&elements))
             }
             Builtin::Remove => {
-                let elements: Vec<u32> = self.row(b).iter().copied().filter(|&element| element != a).collect();
+                let elements: Vec<u32> =
+                    self.row(b).iter().copied().filter(|&element| element != a).collect();
                 Ok(self.intern(&elements))
             }
             Builtin::Store => {

@@ -172,14 +172,6 @@ impl<'a> Machine<'a> {
                     let a = pop!();
                     self.stack.push(1 - a);
                 }
-                Op::And => {
-                    let (b, a) = (pop!(), pop!());
-                    self.stack.push(a & b);
-                }
-                Op::Or => {
-                    let (b, a) = (pop!(), pop!());
-                    self.stack.push(a | b);
-                }
                 Op::Add(ty) => {
                     let (b, a) = (pop!(), pop!());
                     let value = self.sum(ty, a, b, 1).map_err(|wrong| self.error(wrong, at))?;
@@ -328,7 +320,13 @@ impl<'a> Machine<'a> {
                         return Ok(Halt::Blocked);
                     }
                 }
-                Op::Choice(_) | Op::AnyValue(..) | Op::Act(_) | Op::Fork(_) | Op::End | Op::Stop | Op::Throw(_) => {
+                Op::Choice(_)
+                | Op::AnyValue(..)
+                | Op::Act(_)
+                | Op::Fork(_)
+                | Op::End
+                | Op::Stop
+                | Op::Throw(_) => {
                     return Ok(Halt::At(at as u32));
                 }
             }

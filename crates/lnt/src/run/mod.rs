@@ -3,9 +3,11 @@
 mod builtins;
 mod machine;
 mod print;
+mod shortcuts;
 mod successors;
 mod values;
 
 pub use print::print_value;
+pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, initial_state};
 pub use values::Values;

@@ -15,6 +15,7 @@ use model::{LocalRows, ModelError, Slot, Step, Worker};
 use source::Span;
 
 use super::machine::{Halt, Machine, model_error};
+use super::shortcuts::{Next, Rest};
 use super::values::{TooMany, Values};
 use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::compile::types::Kind;
@@ -45,12 +46,21 @@ struct Offer {
     /// Where its parts and values start in their arenas, and how many there are.
     parts: (u32, u32),
     values: (u32, u32),
+    /// The first two values, and ones where they are known: most offers that don't fit differ there.
+    sketch: u64,
+    known: u64,
+}
+
+impl Offer {
+    #[inline]
+    fn may_fit(&self, other: &Offer) -> bool {
+        self.profile == other.profile && (self.sketch ^ other.sketch) & self.known & other.known == 0
+    }
 }
 
 /// An offer that a rule of a fork concerns.
 #[derive(Clone, Copy)]
 struct Concerned {
-    rule: u32,
     child: u32,
     offer: Offer,
 }
@@ -79,7 +89,8 @@ pub struct LntWorker<'a> {
     ends: Vec<u32>,
     /// Where the offers and ends of each child start; a stack over nested forks.
     bounds: Vec<(u32, u32)>,
-    concerned: Vec<Concerned>,
+    /// For each rule of the fork at hand, the offers that it concerns, by ascending child.
+    concerned: Vec<Vec<Concerned>>,
     target: Vec<Slot>,
     label_row: Vec<u32>,
 }
@@ -156,21 +167,16 @@ impl<'a> LntWorker<'a> {
 
     /// Gathers what a region offers in a snapshot, and the snapshots in which it has terminated.
     fn collect(&mut self, region: u32, snapshot: u32) -> Result<(), ModelError> {
-        let code = self.machine.code;
-        let location = self.slot(snapshot, code.regions[region as usize].counter);
-        if location == 0 {
-            return Ok(());
-        }
-        let address = code.regions[region as usize].locations[location as usize - 1].address;
-        match code.ops[address as usize] {
-            Op::Act(action) => self.push_offer(action, address, snapshot),
-            Op::End => {
+        let counter = self.model.compiled.code.regions[region as usize].counter;
+        match self.model.shortcuts.rest(region, self.slot(snapshot, counter)) {
+            Rest::Nothing => Ok(()),
+            Rest::Action(action, address) => self.push_offer(action, address, snapshot),
+            Rest::Ended => {
                 self.ends.push(snapshot);
                 Ok(())
             }
-            Op::Choice(_) | Op::AnyValue(..) => self.search(region, vec![(address, snapshot)]),
-            Op::Fork(fork) => self.collect_fork(fork, region, address, snapshot),
-            _ => Ok(()),
+            Rest::Ways(address) => self.search(region, vec![(address, snapshot)]),
+            Rest::Children(fork, address) => self.collect_fork(fork, region, address, snapshot),
         }
     }
 
@@ -269,7 +275,8 @@ impl<'a> LntWorker<'a> {
         let code = self.machine.code;
         let values = self.values.len() as u32;
         let act = &code.actions[action as usize];
-        for &(offer, _) in &act.offers {
+        let (mut sketch, mut known) = (0, 0);
+        for (place, &(offer, _)) in act.offers.iter().enumerate() {
             let value = match offer {
                 OfferCode::Constant(value) => u64::from(value),
                 OfferCode::Slot(slot) => u64::from(self.slot(snapshot, slot)),
@@ -281,6 +288,10 @@ impl<'a> LntWorker<'a> {
                 OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. } => OPEN,
             };
             self.values.push(value);
+            if place < 2 && value != OPEN {
+                sketch |= value << (32 * place);
+                known |= u64::from(u32::MAX) << (32 * place);
+            }
         }
         let part = self.parts.len() as u32;
         self.parts.push(Part { action, address, snapshot });
@@ -289,12 +300,20 @@ impl<'a> LntWorker<'a> {
             profile: self.model.profiles[action as usize],
             parts: (part, 1),
             values: (values, act.offers.len() as u32),
+            sketch,
+            known,
         });
         Ok(())
     }
 
     /// Gathers what a forked region offers: its children's offers, synchronised, and what comes behind their end.
-    fn collect_fork(&mut self, fork: u32, region: u32, address: u32, snapshot: u32) -> Result<(), ModelError> {
+    fn collect_fork(
+        &mut self,
+        fork: u32,
+        region: u32,
+        address: u32,
+        snapshot: u32,
+    ) -> Result<(), ModelError> {
         let code = self.machine.code;
         let description = &code.forks[fork as usize];
         let first = self.bounds.len();
@@ -308,9 +327,7 @@ impl<'a> LntWorker<'a> {
             self.synchronise(fork, first);
         }
         let joint = match description.kind {
-            ForkKind::Parallel => {
-                self.bounds[first..].windows(2).all(|pair| pair[0].1 < pair[1].1)
-            }
+            ForkKind::Parallel => self.bounds[first..].windows(2).all(|pair| pair[0].1 < pair[1].1),
             ForkKind::Disrupt => self.bounds[first].1 < self.bounds[first + 2].1,
         };
         if !joint {
@@ -383,9 +400,10 @@ impl<'a> LntWorker<'a> {
 
     /// Replaces the children's offers on synchronised gates by their combinations.
     fn synchronise(&mut self, fork: u32, first: usize) {
+        let rules = &self.machine.code.forks[fork as usize].rules;
         let rule_numbers = &self.model.rules[fork as usize];
         let mut concerned = std::mem::take(&mut self.concerned);
-        concerned.clear();
+        concerned.resize_with(rules.len().max(concerned.len()), Vec::new);
         let start = self.bounds[first].0 as usize;
         let mut kept = start;
         for child in first..self.bounds.len() - 1 {
@@ -396,46 +414,49 @@ impl<'a> LntWorker<'a> {
                         self.offers[kept] = offer;
                         kept += 1;
                     }
-                    rule => concerned.push(Concerned { rule: rule - 1, child: (child - first) as u32, offer }),
+                    rule => {
+                        concerned[rule as usize - 1].push(Concerned { child: (child - first) as u32, offer });
+                    }
                 }
             }
         }
         self.offers.truncate(kept);
-        concerned.sort_by_key(|concerned| concerned.rule);
-        for group in concerned.chunk_by(|a, b| a.rule == b.rule) {
-            let rule = &self.machine.code.forks[fork as usize].rules[group[0].rule as usize];
-            self.combine(group, &rule.members, rule.count as usize, None);
+        for (rule, group) in rules.iter().zip(&mut concerned) {
+            if !group.is_empty() {
+                self.combine(group, &rule.members, rule.count as usize, None);
+                group.clear();
+            }
         }
         self.concerned = concerned;
     }
 
-    /// Adds the combinations of `partial` with offers of `count` of the given members.
+    /// Adds the combinations of `partial` with offers of `count` of the given members. Offers and members are sorted
+    /// by child.
     fn combine(&mut self, group: &[Concerned], members: &[u32], count: usize, partial: Option<Offer>) {
-        if count == 0 {
-            self.offers.extend(partial);
-            return;
-        }
         let Some((&member, others)) = members.split_first() else { return };
-        if members.len() < count {
-            return;
-        }
-        for candidate in group.iter().filter(|candidate| candidate.child == member) {
-            let merged = match partial {
+        let start = group.iter().position(|candidate| candidate.child >= member).unwrap_or(group.len());
+        let group = &group[start..];
+        let end = group.iter().position(|candidate| candidate.child > member).unwrap_or(group.len());
+        let (own, rest) = group.split_at(end);
+        for candidate in own {
+            let merged = match &partial {
                 None => Some(candidate.offer),
-                Some(partial) => self.merge(partial, candidate.offer),
+                Some(partial) if partial.may_fit(&candidate.offer) => self.merge(*partial, candidate.offer),
+                Some(_) => None,
             };
-            if merged.is_some() {
-                self.combine(group, others, count - 1, merged);
+            match merged {
+                Some(merged) if count == 1 => self.offers.push(merged),
+                Some(merged) => self.combine(rest, others, count - 1, Some(merged)),
+                None => {}
             }
         }
-        self.combine(group, others, count, partial);
+        if others.len() >= count {
+            self.combine(rest, others, count, partial);
+        }
     }
 
     /// Two offers as one, if their values agree.
     fn merge(&mut self, a: Offer, b: Offer) -> Option<Offer> {
-        if a.profile != b.profile {
-            return None;
-        }
         let start = self.values.len();
         for index in 0..a.values.1 {
             let left = self.values[(a.values.0 + index) as usize];
@@ -455,6 +476,8 @@ impl<'a> LntWorker<'a> {
         Some(Offer {
             parts: (part, a.parts.1 + b.parts.1),
             values: (start as u32, a.values.1),
+            sketch: a.sketch | b.sketch,
+            known: a.known | b.known,
             ..a
         })
     }
@@ -554,7 +577,16 @@ impl<'a> LntWorker<'a> {
             for body in &self.model.interrupted[action.region as usize] {
                 self.target[body.start as usize..body.end as usize].fill(0);
             }
-            advance(&mut self.machine, action.region, part.address + 1, &mut self.target, true)?;
+            match self.model.shortcuts.next[part.action as usize] {
+                Next::At(address, first, count) => {
+                    let marks = &self.model.shortcuts.marks[first as usize..(first + count) as usize];
+                    self.machine.marks.extend_from_slice(marks);
+                    rest(&self.machine, action.region, address, &mut self.target);
+                }
+                Next::Run => {
+                    advance(&mut self.machine, action.region, part.address + 1, &mut self.target, true)?;
+                }
+            }
         }
         let label = self.label(offer);
         let origin = self.origin();
@@ -780,7 +812,11 @@ fn domain(machine: &mut Machine<'_>, ty: TypeId, span: Span) -> Result<Arc<[u32]
     }
 }
 
-fn pattern_domain(machine: &mut Machine<'_>, pattern: &Pattern, span: Span) -> Result<Arc<[u32]>, ModelError> {
+fn pattern_domain(
+    machine: &mut Machine<'_>,
+    pattern: &Pattern,
+    span: Span,
+) -> Result<Arc<[u32]>, ModelError> {
     with_predicates(machine, span, |values, accepts| {
         values.pattern_domain(pattern, &mut literal_value, accepts)
     })
@@ -832,7 +868,9 @@ fn with_predicates(
         ModelError {
             message: format!("any value of type {name} may be received here, and that type {reason}"),
             span: Some(span),
-            help: Some("synchronise with a process that sends a value, or narrow the offer with a pattern".into()),
+            help: Some(
+                "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
+            ),
         }
     })
 }
