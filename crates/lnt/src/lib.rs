@@ -28,8 +28,8 @@ mod load;
 mod model;
 mod parser;
 mod predefined;
-mod run;
 mod root;
+mod run;
 mod tree;
 pub mod typed;
 
