@@ -23,7 +23,7 @@ impl Parser<'_> {
                     self.diagnostics.push(
                         Diagnostic::warning("a `;` with nothing after it")
                             .label(semicolon, "separates statements, but none follows")
-                            .help("remove it: CADP refuses it"),
+                            .help("remove it"),
                     );
                     break;
                 }
