@@ -52,6 +52,16 @@ macro_rules! keywords {
         impl Keyword {
             const ALL: &'static [(&'static str, Keyword)] = &[$(($text, Keyword::$variant)),*];
 
+            /// Whether `end` may stand before it.
+            pub(crate) fn closes(self) -> bool {
+                use Keyword::*;
+                matches!(
+                    self,
+                    Alt | Case | Channel | Disrupt | Function | Hide | If | Loop | Module | Par | Process | Select
+                        | Trap | Type | Var | While
+                )
+            }
+
             pub(crate) fn text(self) -> &'static str {
                 match self { $(Keyword::$variant => $text),* }
             }
@@ -69,9 +79,9 @@ keywords! {
 }
 
 /// Longest first, so that the first match is the longest one.
-const OPERATORS: [&str; 24] = [
-    "**", "<=", ">=", "==", "!=", "<>", "/=", "/\\", "\\/", "=/=", "+", "-", "*", "/", "<", ">", "=", "&",
-    "^", "@", "%", "~", "$", "\\",
+const OPERATORS: [&str; 25] = [
+    "&&", "**", "<=", ">=", "==", "!=", "<>", "/=", "/\\", "\\/", "=/=", "+", "-", "*", "/", "<", ">", "=",
+    "&", "^", "@", "%", "~", "$", "\\",
 ];
 
 const PUNCTUATION: [(&str, TokenKind); 20] = [

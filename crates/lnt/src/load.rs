@@ -349,5 +349,7 @@ impl Run<'_> {
 
 /// The text of a file. Comments in other encodings than UTF-8 are common in old models, and harmless.
 fn read(path: &Path) -> Result<String, std::io::Error> {
-    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+    let bytes = std::fs::read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }

@@ -181,8 +181,8 @@ impl Predefined<'_> {
         self.push("false", Target::Bool(false), &[], bool, Rank::Declared);
         self.always(&["not", "~"], Builtin::Not, &[bool], bool);
         let binary: [(&[&str], Builtin); 7] = [
-            (&["and", "/\\"], Builtin::And),
-            (&["or", "\\/"], Builtin::Or),
+            (&["and", "/\\"], Builtin::AndThen),
+            (&["or", "\\/"], Builtin::OrElse),
             (&["xor"], Builtin::Xor),
             (&["implies", "=>"], Builtin::Implies),
             (&["iff"], Builtin::Iff),

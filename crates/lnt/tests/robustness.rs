@@ -179,22 +179,27 @@ proptest! {
 #[test]
 fn as_deep_as_allowed_fits_a_small_stack() {
     // Just below the limit, so that every pass sees the full depth; test threads have 2 MiB.
-    let deep = 95;
-    let around = |inner: &str| {
-        format!("module m is process P [A : any] (x : nat, b : bool) is {inner} end process end module")
+    let process = |inner: String| {
+        let text = format!(
+            "module m is process P [A : any] (x : nat, b : bool) is {inner}; A (x, b) end process end module"
+        );
+        let mut sources = Sources::new();
+        let outcome = lnt::load_text("deep.lnt", &text, &mut sources);
+        assert!(outcome.is_ok(), "{}", sources.render_all(&outcome.unwrap_err(), false));
     };
-    let nested =
-        |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(deep), close.repeat(deep));
-    survive(&around(&format!("A ({})", nested("(", "x", ")"))));
-    survive(&around(&format!("A ({})", nested("max (1, ", "x", ")"))));
-    survive(&around(&format!("A ({})", nested("not (", "b", ")"))));
-    survive(&around(&format!("A (x{})", " + x".repeat(190))));
-    survive(&around(&nested("if b then ", "A (x)", " end if")));
-    survive(&around(&nested("select ", "A (x)", " [] stop end select")));
-    survive(&around(&nested("par A in ", "A (x)", " || A (x) end par")));
-    survive(&around(&nested("case x in 0 -> ", "A (b)", " | any -> stop end case")));
-    survive(&around(&nested("var y : nat in ", "A (x, b)", "; use y end var")));
-    survive(&around(&nested("loop ", "A (x, b)", " end loop")));
+    let nested = |deep: usize, open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(deep), close.repeat(deep))
+    };
+    process(format!("A ({})", nested(190, "(", "x", ")")));
+    process(format!("A ({})", nested(190, "max (1, ", "x", ")")));
+    process(format!("A ({})", nested(95, "not (", "b", ")")));
+    process(format!("A (x{})", " + x".repeat(190)));
+    process(nested(190, "if b then ", "A (x)", " end if"));
+    process(nested(190, "select ", "A (x)", " [] stop end select"));
+    process(nested(190, "par A in ", "A (x)", " || A (x) end par"));
+    process(nested(190, "case x in 0 -> ", "A (b)", " | any -> stop end case"));
+    process(nested(190, "var y : nat in ", "A (x, b)", "; use y end var"));
+    process(nested(190, "loop L in break L; ", "A (x, b)", " end loop"));
 }
 
 #[test]

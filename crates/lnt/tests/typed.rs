@@ -83,7 +83,7 @@ fn operators_group_as_people_read_them() {
     let show = |function| show(&returned(&program, function));
     assert_eq!(show("f"), "Subtract(Subtract(0,1),2)");
     assert_eq!(show("g"), "Add(0,Multiply(1,Power(2,#)))");
-    assert_eq!(show("h"), "Or(And(Not(0),1),0)");
+    assert_eq!(show("h"), "OrElse(AndThen(Not(0),1),0)");
 }
 
 fn show(expression: &Expression) -> String {

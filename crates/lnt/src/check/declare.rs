@@ -80,6 +80,7 @@ impl Declare<'_> {
             for pragma in &module.pragmas {
                 self.module_pragma(pragma);
             }
+            self.check_number_bounds(&module.pragmas);
             self.type_names(index, module);
             self.channel_names(index, module);
         }
@@ -183,11 +184,31 @@ impl Declare<'_> {
                 _ if ty == TypeId::NAT => *upper = (1 << number) - 1,
                 _ => (*lower, *upper) = (-(1 << (number - 1)), (1 << (number - 1)) - 1),
             }
-            if *lower > *upper || (ty == TypeId::NAT && *lower < 0) {
-                let bounds = format!("the bounds are now {lower} to {upper}");
+        }
+    }
+
+    /// Bounds make sense together, not one by one: both may be set.
+    fn check_number_bounds(&mut self, pragmas: &[Pragma]) {
+        for (ty, prefix) in [(TypeId::NAT, "nat_"), (TypeId::INT, "int_")] {
+            let Some(pragma) = pragmas.iter().rfind(|pragma| pragma.name.key().starts_with(prefix)) else {
+                continue;
+            };
+            let (TypeKind::Nat { lower, upper } | TypeKind::Int { lower, upper }) =
+                self.globals.program[ty].kind
+            else {
+                continue;
+            };
+            let name = self.globals.type_name(ty);
+            if lower > upper {
                 self.diagnostics.push(
-                    Diagnostic::error(format!("`!{}` leaves no values", pragma.name.text))
-                        .label(pragma.span, bounds),
+                    Diagnostic::error(format!("these bounds leave no values for `{name}`"))
+                        .label(pragma.span, format!("from {lower} to {upper}")),
+                );
+            } else if ty == TypeId::NAT && lower < 0 {
+                self.diagnostics.push(
+                    Diagnostic::error("`nat` has no negative values")
+                        .label(pragma.span, format!("the least value is now {lower}"))
+                        .help("set the bounds of `int` with `!int_inf`"),
                 );
             }
         }

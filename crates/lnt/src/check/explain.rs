@@ -150,6 +150,7 @@ impl Body<'_> {
             diagnostic = diagnostic
                 .help(format!("if `{}` begins a new statement, a `;` is missing before it", name.text));
         }
+        let near = if name.text == "&&" { Some("and".to_owned()) } else { near };
         self.error(diagnostic.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
     }
 

@@ -417,7 +417,7 @@ impl<'a> Body<'a> {
         self.error(
             Diagnostic::warning(format!("type `{name}` does not declare \"{group}\""))
                 .label(span, format!("`{written}` needs it"))
-                .help(format!("add `with \"{group}\"` to the definition of `{name}`: CADP requires it")),
+                .help(format!("add `with \"{group}\"` to the definition of `{name}`")),
         );
     }
 

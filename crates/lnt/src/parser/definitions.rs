@@ -230,6 +230,11 @@ impl Parser<'_> {
             self.pragmas(pragmas);
             return if list { TypeBody::List { element, sorted } } else { TypeBody::Set { element, sorted } };
         }
+        if self.peek_at(1) == TokenKind::Identifier && (self.at_word("list") || self.at_word("set")) {
+            self.bump();
+            self.expected("`of` and the type of the elements");
+            return TypeBody::Wrong;
+        }
         if self.at_word("array") && self.peek_at(1) == TokenKind::BracketOpen {
             self.bump();
             self.bump();

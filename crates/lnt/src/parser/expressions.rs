@@ -17,7 +17,7 @@ fn precedence(operator: &str) -> u8 {
     match operator.to_ascii_lowercase().as_str() {
         "implies" | "iff" => 1,
         "or" | "xor" | "\\/" => 2,
-        "and" | "/\\" => 3,
+        "and" | "/\\" | "&&" => 3,
         "==" | "=" | "!=" | "<>" | "/=" | "=/=" | "<" | "<=" | ">" | ">=" | "eq" | "ne" | "lt" | "le"
         | "gt" | "ge" => 4,
         "*" | "/" | "div" | "mod" | "rem" | "%" => 6,
@@ -70,7 +70,9 @@ impl Parser<'_> {
             TokenKind::Operator => Some(precedence(self.text_at(0))),
             // A name in infix position is a function, unless it begins the next statement after a lost `;`.
             TokenKind::Identifier
-                if !matches!(self.peek_at(1), TokenKind::Assign) && !self.at_word("exception") =>
+                if !matches!(self.peek_at(1), TokenKind::Assign)
+                    && !self.at_word("exception")
+                    && !self.at_word("do") =>
             {
                 let starts_operand = matches!(
                     self.peek_at(1),

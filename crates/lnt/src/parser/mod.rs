@@ -163,6 +163,7 @@ impl<'a> Parser<'a> {
     fn found(&self) -> String {
         match self.peek() {
             TokenKind::End => "the end of the file".to_owned(),
+            TokenKind::BracketOpen if self.at_box() => "`[]`".to_owned(),
             TokenKind::Keyword(keyword) => format!("the keyword `{}`", keyword.text()),
             _ => format!("`{}`", self.text_at(0)),
         }
@@ -241,51 +242,60 @@ impl<'a> Parser<'a> {
 
     /// `end if` and the like; `opener` is where the construct began.
     fn expect_end(&mut self, keyword: Keyword, opener: Span) {
-        if self.at_keyword(Keyword::End) {
-            if self.peek_at(1) == TokenKind::Keyword(keyword) {
-                self.bump();
-                self.bump();
-                return;
-            }
-            if keyword == Keyword::If && self.forgiven > 0 {
-                self.forgiven -= 1;
-                return;
-            }
-            let closes_outer = match self.peek_at(1) {
-                TokenKind::Keyword(other) => self.open.iter().rev().skip(1).any(|&open| open == other),
-                _ => false,
-            };
-            let found = match self.peek_at(1) {
-                TokenKind::Keyword(other) => format!("`end {}`", other.text()),
-                _ => "`end`".to_owned(),
-            };
-            let message = format!("expected `end {}`, found {found}", keyword.text());
-            let span = self.span();
-            self.error(
-                Diagnostic::error(message)
-                    .label(span, format!("expected `end {}`", keyword.text()))
-                    .label(opener, "to close this"),
-            );
-            if !closes_outer {
-                self.bump();
-                if matches!(self.peek(), TokenKind::Keyword(_)) {
-                    self.bump();
-                }
-                let closes = self.at_keyword(Keyword::End) && self.peek_at(1) == TokenKind::Keyword(keyword);
-                if closes {
-                    self.bump();
-                    self.bump();
-                }
-            }
+        let wanted = format!("`end {}`", keyword.text());
+        let joined = format!("end{}", keyword.text());
+        if self.at_keyword(Keyword::End) && self.peek_at(1) == TokenKind::Keyword(keyword) {
+            self.bump();
+            self.bump();
             return;
         }
-        let message = format!("expected `end {}`, found {}", keyword.text(), self.found());
-        let span = self.span();
-        self.error(
-            Diagnostic::error(message)
-                .label(span, format!("expected `end {}`", keyword.text()))
-                .label(opener, "to close this"),
-        );
+        if keyword == Keyword::If && self.forgiven > 0 {
+            self.forgiven -= 1;
+            return;
+        }
+        let after = if self.at_keyword(Keyword::End) { self.peek_at(1) } else { TokenKind::End };
+        let misspelt = self.at_keyword(Keyword::End)
+            && after == TokenKind::Identifier
+            && source::closest(self.text_at(1), [keyword.text()]).is_some();
+        let found = match after {
+            TokenKind::Keyword(other) if other.closes() => format!("`end {}`", other.text()),
+            TokenKind::Identifier if misspelt => format!("`end {}`", self.text_at(1)),
+            _ => self.found(),
+        };
+        let mut diagnostic = Diagnostic::error(format!("expected {wanted}, found {found}"))
+            .label(self.span(), format!("expected {wanted}"))
+            .label(opener, "to close this");
+        if self.at_word(&joined) {
+            diagnostic = diagnostic.help(format!("write {wanted}, with a space"));
+        } else if self.peek() == TokenKind::BarBar {
+            diagnostic = diagnostic.help("`||` separates the branches of `par … || … end par`");
+        } else if self.at_box() {
+            diagnostic = diagnostic.help("`[]` separates the branches of `select … [] … end select`");
+        }
+        self.error(diagnostic);
+        if self.at_word(&joined) {
+            self.bump();
+            return;
+        }
+        if !self.at_keyword(Keyword::End) {
+            return;
+        }
+        // What closes an outer construct is left to it; anything else is skipped.
+        let closes_outer = match after {
+            TokenKind::Keyword(other) => self.open.iter().rev().skip(1).any(|&open| open == other),
+            _ => false,
+        };
+        if closes_outer {
+            return;
+        }
+        self.bump();
+        if misspelt || matches!(after, TokenKind::Keyword(other) if other.closes()) {
+            self.bump();
+        }
+        if self.at_keyword(Keyword::End) && self.peek_at(1) == TokenKind::Keyword(keyword) {
+            self.bump();
+            self.bump();
+        }
     }
 
     /// Skips to where a statement may go on: a separator or the end of a construct.

@@ -23,7 +23,7 @@ impl Parser<'_> {
                     self.diagnostics.push(
                         Diagnostic::warning("a `;` with nothing after it")
                             .label(semicolon, "separates statements, but none follows")
-                            .help("remove it: CADP refuses it"),
+                            .help("remove it"),
                     );
                     break;
                 }
@@ -50,6 +50,7 @@ impl Parser<'_> {
 
     fn at_sequence_end(&self) -> bool {
         self.at_box()
+            || self.at_misspelt_keyword()
             || matches!(
                 self.peek(),
                 TokenKind::End
@@ -59,6 +60,13 @@ impl Parser<'_> {
                         Keyword::End | Keyword::Else | Keyword::Elsif | Keyword::By | Keyword::In
                     )
             )
+    }
+
+    /// Words of other languages that end a sequence there; what comes next says how they are spelt here.
+    fn at_misspelt_keyword(&self) -> bool {
+        const WORDS: [&str; 8] =
+            ["elseif", "elif", "endif", "endloop", "endcase", "endselect", "endpar", "endprocess"];
+        WORDS.iter().any(|word| self.at_word(word))
     }
 
     fn at_statement(&self) -> bool {
@@ -230,7 +238,11 @@ impl Parser<'_> {
             self.expect_keyword(Keyword::Then);
             let body = self.sequence(None);
             branches.push((condition, body, self.span_since(branch_start)));
-            if !self.at_keyword(Keyword::Elsif) {
+            if self.at_word("elseif") || self.at_word("elif") {
+                let diagnostic = Diagnostic::error(format!("{} is spelt `elsif` in LNT", self.found()))
+                    .label(self.span(), "expected `elsif`");
+                self.error(diagnostic);
+            } else if !self.at_keyword(Keyword::Elsif) {
                 break;
             }
         }
@@ -343,7 +355,9 @@ impl Parser<'_> {
     ) -> StatementKind {
         if !self.at_keyword(Keyword::Loop) {
             self.expected("`loop`");
-            return StatementKind::Wrong;
+            if !self.at_word("do") {
+                return StatementKind::Wrong;
+            }
         }
         self.block(Keyword::Loop, start, |parser| {
             let named = parser.peek() == TokenKind::Identifier

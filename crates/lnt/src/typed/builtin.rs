@@ -22,9 +22,9 @@ pub enum Builtin {
 
     /// `not`
     Not,
-    /// `and`, both operands evaluated.
+    /// Conjunction with both operands evaluated. The checker writes [`Builtin::AndThen`] for `and`.
     And,
-    /// `or`, both operands evaluated.
+    /// Disjunction with both operands evaluated. The checker writes [`Builtin::OrElse`] for `or`.
     Or,
     /// `xor`
     Xor,
@@ -32,9 +32,10 @@ pub enum Builtin {
     Implies,
     /// `iff`
     Iff,
-    /// `and then`: the second operand only where the first one is true.
+    /// `and then`, and `and`: the second operand only where the first one is true. Models rely on it for `and`
+    /// too: `(length (l) == 1) and (element (l, 1) == x)` would otherwise fail on an empty list.
     AndThen,
-    /// `or else`: the second operand only where the first one is false.
+    /// `or else`, and `or`: the second operand only where the first one is false.
     OrElse,
 
     /// `+` on two nat, int or real.
