@@ -65,22 +65,18 @@ impl Layout {
     /// Packs a state that differs little from another one, whose packed form is known.
     #[inline]
     pub fn repack(&self, before: &[Slot], packed_before: &[u32], state: &[Slot], packed: &mut [u32]) {
-        const BLOCK: usize = 8;
         packed.copy_from_slice(packed_before);
-        let blocks = state.chunks(BLOCK).zip(before.chunks(BLOCK)).zip(self.fields.chunks(BLOCK));
-        for ((new, old), fields) in blocks {
-            // Blocks of this size are compared at once.
-            if new == old {
-                continue;
+        // Blocks of this size are compared at once.
+        let ((new_blocks, new_rest), (old_blocks, old_rest)) = (state.as_chunks::<8>(), before.as_chunks::<8>());
+        let mut first = 0;
+        for (new, old) in new_blocks.iter().zip(old_blocks) {
+            let differs = new.iter().zip(old).fold(0, |all, (new, old)| all | (new ^ old));
+            if differs != 0 {
+                repack_fields(&self.fields[first..], new, old, packed);
             }
-            for ((&new, &old), field) in new.iter().zip(old).zip(fields) {
-                if new != old {
-                    debug_assert!(new & !field.mask == 0, "a slot holds {new}, more than its bits allow");
-                    let word = &mut packed[field.word as usize];
-                    *word = (*word & !(field.mask << field.shift)) | new << field.shift;
-                }
-            }
+            first += 8;
         }
+        repack_fields(&self.fields[first..], new_rest, old_rest, packed);
     }
 
     /// Unpacks a state.
@@ -88,6 +84,17 @@ impl Layout {
     pub fn unpack(&self, packed: &[u32], state: &mut [Slot]) {
         for (field, value) in self.fields.iter().zip(state) {
             *value = (packed[field.word as usize] >> field.shift) & field.mask;
+        }
+    }
+}
+
+#[inline]
+fn repack_fields(fields: &[Field], new: &[Slot], old: &[Slot], packed: &mut [u32]) {
+    for ((&new, &old), field) in new.iter().zip(old).zip(fields) {
+        if new != old {
+            debug_assert!(new & !field.mask == 0, "a slot holds {new}, more than its bits allow");
+            let word = &mut packed[field.word as usize];
+            *word = (*word & !(field.mask << field.shift)) | new << field.shift;
         }
     }
 }

@@ -93,6 +93,11 @@ pub struct LntWorker<'a> {
     concerned: Vec<Vec<Concerned>>,
     target: Vec<Slot>,
     label_row: Vec<u32>,
+    /// For each action whose offers are constants or open, the offer it makes in snapshot 0: its part and values lie
+    /// at the start of the arenas for ever.
+    fixed_offers: Vec<Option<Offer>>,
+    fixed_parts: usize,
+    fixed_values: usize,
 }
 
 /// The state in which everything begins, and the marks of what runs before it.
@@ -107,7 +112,7 @@ pub fn initial_state(model: &LntModel) -> Result<(Vec<Slot>, Vec<u32>), ModelErr
 impl<'a> LntWorker<'a> {
     pub fn new(model: &'a LntModel) -> Self {
         let width = model.compiled.code.slot_bits.len();
-        Self {
+        let mut worker = Self {
             model,
             machine: Machine::new(&model.compiled, &model.program),
             labels: model.labels.local(),
@@ -124,7 +129,30 @@ impl<'a> LntWorker<'a> {
             concerned: Vec::new(),
             target: vec![0; width],
             label_row: Vec::new(),
+            fixed_offers: vec![None; model.compiled.code.actions.len()],
+            fixed_parts: 0,
+            fixed_values: 0,
+        };
+        worker.fix_offers();
+        worker
+    }
+
+    /// Makes the offers that are always the same once and for all.
+    fn fix_offers(&mut self) {
+        let code = self.machine.code;
+        for (address, op) in code.ops.iter().enumerate() {
+            let Op::Act(action) = *op else { continue };
+            let fixed = |offer: &(OfferCode, TypeId)| {
+                !matches!(offer.0, OfferCode::Slot(_) | OfferCode::Computed(_))
+            };
+            if code.actions[action as usize].offers.iter().all(fixed)
+                && self.make_offer(action, address as u32, 0).is_ok()
+            {
+                self.fixed_offers[action as usize] = self.offers.pop();
+            }
         }
+        self.fixed_parts = self.parts.len();
+        self.fixed_values = self.values.len();
     }
 
     fn op(&self, address: u32) -> Op {
@@ -271,7 +299,18 @@ impl<'a> LntWorker<'a> {
         }
     }
 
+    #[inline]
     fn push_offer(&mut self, action: u32, address: u32, snapshot: u32) -> Result<(), ModelError> {
+        match self.fixed_offers[action as usize] {
+            Some(offer) if snapshot == 0 => {
+                self.offers.push(offer);
+                Ok(())
+            }
+            _ => self.make_offer(action, address, snapshot),
+        }
+    }
+
+    fn make_offer(&mut self, action: u32, address: u32, snapshot: u32) -> Result<(), ModelError> {
         let code = self.machine.code;
         let values = self.values.len() as u32;
         let act = &code.actions[action as usize];
@@ -422,12 +461,56 @@ impl<'a> LntWorker<'a> {
         }
         self.offers.truncate(kept);
         for (rule, group) in rules.iter().zip(&mut concerned) {
-            if !group.is_empty() {
-                self.combine(group, &rule.members, rule.count as usize, None);
-                group.clear();
+            if group.is_empty() {
+                continue;
             }
+            if rule.members.len() == 2 && rule.count == 2 {
+                let end = group.partition_point(|candidate| candidate.child == rule.members[0]);
+                self.join(&group[..end], &group[end..]);
+            } else {
+                self.combine(group, &rule.members, rule.count as usize, None);
+            }
+            group.clear();
         }
         self.concerned = concerned;
+    }
+
+    /// Adds the combinations of two members' offers. Where many offers meet many, those of the right side are found by
+    /// a value that all of them know.
+    fn join(&mut self, left: &[Concerned], right: &[Concerned]) {
+        let known = right.iter().fold(u64::MAX, |known, candidate| known & candidate.offer.known);
+        let shift = if known as u32 != 0 { 0 } else { 32 };
+        if known == 0 || left.len() < 4 || right.len() < 4 || right.len() > 64 {
+            for a in left {
+                for b in right {
+                    self.join_two(&a.offer, &b.offer);
+                }
+            }
+            return;
+        }
+        // For each value modulo 64, which of the right side have it.
+        let mut having = [0u64; 64];
+        for (index, candidate) in right.iter().enumerate() {
+            having[(candidate.offer.sketch >> shift) as usize % 64] |= 1 << index;
+        }
+        for a in left {
+            let known = (a.offer.known >> shift) as u32 != 0;
+            let mut candidates =
+                if known { having[(a.offer.sketch >> shift) as usize % 64] } else { u64::MAX >> (64 - right.len()) };
+            while candidates != 0 {
+                self.join_two(&a.offer, &right[candidates.trailing_zeros() as usize].offer);
+                candidates &= candidates - 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn join_two(&mut self, a: &Offer, b: &Offer) {
+        if a.may_fit(b)
+            && let Some(merged) = self.merge(*a, *b)
+        {
+            self.offers.push(merged);
+        }
     }
 
     /// Adds the combinations of `partial` with offers of `count` of the given members. Offers and members are sorted
@@ -626,8 +709,8 @@ impl Worker for LntWorker<'_> {
         self.snapshot_trails.push(NO_TRAIL);
         self.trails.clear();
         self.offers.clear();
-        self.parts.clear();
-        self.values.clear();
+        self.parts.truncate(self.fixed_parts);
+        self.values.truncate(self.fixed_values);
         self.ends.clear();
         self.bounds.clear();
         self.collect(0, 0)?;
