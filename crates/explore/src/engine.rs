@@ -218,10 +218,19 @@ impl Search<'_> {
         let buffered =
             |buffer: u32, index: u32| &buffers[buffer as usize].targets[index as usize * words..][..words];
         shards.par_iter_mut().enumerate().for_each(|(own, shard)| {
-            shard.reserve(steps, vectors);
+            let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
+            shard.reserve(steps, vectors, is_own);
+            let mut touched = 0;
             for (number, buffer) in buffers.iter().enumerate() {
                 for (index, &hash) in buffer.hashes.iter().enumerate() {
-                    if several && (hash >> shift) as usize != own {
+                    // Look-ups wait for memory most of the time: start those of the next steps now.
+                    if let Some(&ahead) = buffer.hashes.get(index + 16) {
+                        touched ^= shard.touch_place(ahead);
+                    }
+                    if let Some(&ahead) = buffer.hashes.get(index + 8) {
+                        touched ^= shard.touch_state(ahead, vectors);
+                    }
+                    if !is_own(hash) {
                         continue;
                     }
                     let state = &buffer.targets[index * words..][..words];
@@ -234,6 +243,7 @@ impl Search<'_> {
                     buffer.found[index].store(found, Relaxed);
                 }
             }
+            std::hint::black_box(touched);
         });
     }
 

@@ -44,6 +44,8 @@ pub enum Op {
     Add(TypeId),
     /// Pops two numbers of a type, pushes their difference.
     Subtract(TypeId),
+    /// Pops two numbers of a type that starts at 0, pushes the remainder of their division.
+    Modulo,
     /// Adds a constant to the top, modulo 2³².
     Offset(u32),
     /// A predefined operation of [`Code::applications`].

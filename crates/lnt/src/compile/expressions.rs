@@ -129,6 +129,9 @@ impl<'p> Compiler<'p> {
             Builtin::Not => self.emit(Op::Not, span),
             Builtin::Add if direct && same && operand == result => self.emit(Op::Add(result), span),
             Builtin::Subtract if direct && same && operand == result => self.emit(Op::Subtract(result), span),
+            Builtin::Modulo if direct && same && operand == result && self.counts_from_zero(operand) => {
+                self.emit(Op::Modulo, span);
+            }
             Builtin::IsEmpty => self.emit(Op::IsEmpty, span),
             _ => {
                 let arity = operands.len() as u32;
@@ -144,6 +147,11 @@ impl<'p> Compiler<'p> {
         if builtin == Builtin::Convert {
             self.check_predicate(result, span);
         }
+    }
+
+    /// Whether the numbers of a type are represented by themselves.
+    fn counts_from_zero(&self, ty: TypeId) -> bool {
+        matches!(self.types[ty.index()].kind, Kind::Number { offset: 0, lower: 0, .. })
     }
 
     /// Checks the condition of a predicate type on the value on top of the stack, and of the types it is based on.

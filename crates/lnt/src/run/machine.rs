@@ -182,6 +182,13 @@ impl<'a> Machine<'a> {
                     let value = self.sum(ty, a, b, -1).map_err(|wrong| self.error(wrong, at))?;
                     self.stack.push(value);
                 }
+                Op::Modulo => {
+                    let (b, a) = (pop!(), pop!());
+                    let Some(value) = a.checked_rem(b) else {
+                        return Err(self.error("division by zero".into(), at));
+                    };
+                    self.stack.push(value);
+                }
                 Op::Offset(offset) => {
                     let a = pop!();
                     self.stack.push(a.wrapping_add(offset));

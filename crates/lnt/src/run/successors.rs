@@ -58,6 +58,15 @@ impl Offer {
     }
 }
 
+/// An entry of the label cache; label 0 marks a free one.
+#[derive(Clone, Copy, Default)]
+struct KnownLabel {
+    sketch: u64,
+    gate: u32,
+    profile: u32,
+    label: u32,
+}
+
 /// An offer that a rule of a fork concerns.
 #[derive(Clone, Copy)]
 struct Concerned {
@@ -93,6 +102,8 @@ pub struct LntWorker<'a> {
     concerned: Vec<Vec<Concerned>>,
     target: Vec<Slot>,
     label_row: Vec<u32>,
+    /// Labels of offers with few values, by a hash of them.
+    label_cache: Vec<KnownLabel>,
     /// For each action whose offers are constants or open, the offer it makes in snapshot 0: its part and values lie
     /// at the start of the arenas for ever.
     fixed_offers: Vec<Option<Offer>>,
@@ -129,6 +140,7 @@ impl<'a> LntWorker<'a> {
             concerned: Vec::new(),
             target: vec![0; width],
             label_row: Vec::new(),
+            label_cache: vec![KnownLabel::default(); 1024],
             fixed_offers: vec![None; model.compiled.code.actions.len()],
             fixed_parts: 0,
             fixed_values: 0,
@@ -582,11 +594,15 @@ impl<'a> LntWorker<'a> {
         if domains.iter().any(|domain| domain.is_empty()) {
             return Ok(());
         }
-        let closed = Offer { values: (start as u32, offer.values.1), ..offer };
         let mut at = vec![0usize; open.len()];
         loop {
+            let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
             for (place, &index) in open.iter().enumerate() {
-                self.values[start + index] = u64::from(domains[place][at[place]]);
+                let value = u64::from(domains[place][at[place]]);
+                self.values[start + index] = value;
+                if index < 2 {
+                    closed.sketch |= value << (32 * index);
+                }
             }
             self.happen(closed, emit)?;
             let Some(last) = (0..at.len()).rev().find(|&place| at[place] + 1 < domains[place].len()) else {
@@ -681,6 +697,26 @@ impl<'a> LntWorker<'a> {
         if self.machine.code.gates[offer.gate as usize].hidden {
             return LabelId::TAU;
         }
+        if offer.values.1 > 2 {
+            return self.find_label(offer);
+        }
+        // Up to two values are the whole sketch.
+        let mixed = (offer.sketch ^ u64::from(offer.gate) << 48 ^ u64::from(offer.profile) << 16)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let place = (mixed >> 54) as usize;
+        let known = self.label_cache[place];
+        if known.label != 0
+            && (known.sketch, known.gate, known.profile) == (offer.sketch, offer.gate, offer.profile)
+        {
+            return LabelId::from_raw(known.label);
+        }
+        let label = self.find_label(offer);
+        self.label_cache[place] =
+            KnownLabel { sketch: offer.sketch, gate: offer.gate, profile: offer.profile, label: label.raw() };
+        label
+    }
+
+    fn find_label(&mut self, offer: Offer) -> LabelId {
         self.label_row.clear();
         self.label_row.push(offer.gate);
         self.label_row.push(offer.profile);

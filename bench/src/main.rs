@@ -1,0 +1,195 @@
+//! Runs Watershed and its peers on the same work, one after the other, and prints what each took and the ratio.
+//!
+//! `make bench` builds everything and runs this from the root of the project. Inputs are generated once into
+//! `bench/results`. Every figure is the best of three runs; memory is the peak resident set of the whole process.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use wait4::Wait4;
+
+const RESULTS: &str = "bench/results";
+const WATERSHED: &str = "target/release/watershed";
+const READ: &str = "bench/target/release/read";
+const MERC: &str = "bench/target/release/merc";
+
+/// What a program took.
+#[derive(Clone, Copy)]
+struct Cost {
+    seconds: f64,
+    bytes: u64,
+}
+
+fn main() {
+    fs::create_dir_all(RESULTS).expect("bench/results can be made");
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let runs = |section: &str| wanted.is_empty() || wanted.iter().any(|name| name == section);
+    if runs("systems") {
+        transition_systems();
+    }
+    if runs("exploration") {
+        exploration();
+    }
+}
+
+/// Reading and reducing transition systems, against MERC.
+fn transition_systems() {
+    let a = random("a", 1_000_000, 5_000_000);
+    let b = cycles();
+    let c = random("c", 4_000_000, 20_000_000);
+    println!("## Transition systems, against MERC 2.0\n");
+    println!("(a) random, 1M states, 5M transitions, 10 labels; (b) six interleaved ten-state cycles, 1M states,");
+    println!("6M transitions, two thirds of them `i`; (c) random, 4M states, 20M transitions, 10 labels.");
+    println!("Both may use both cores. Reductions are end to end: read, reduce, write.\n");
+    println!("| work | ours | MERC | times as fast | our peak | its peak | share |");
+    println!("|---|---|---|---|---|---|---|");
+    let out = |name: &str| format!("{RESULTS}/{name}.out.aut");
+    for (name, file) in [("a", &a), ("b", &b)] {
+        let ours = best(READ, &["ours", file]);
+        let peer = best(READ, &["merc", file]);
+        row(&format!("read ({name})"), ours, peer);
+        for relation in ["strong", "branching"] {
+            let ours = best(WATERSHED, &["reduce", file, "--by", relation, "-o", &out("ours"), "-q"]);
+            let peer = best(MERC, &[relation, file, &out("merc")]);
+            row(&format!("{relation} ({name})"), ours, peer);
+        }
+    }
+    let ours = best(WATERSHED, &["reduce", &c, "--by", "branching", "-o", &out("ours"), "-q"]);
+    println!("| branching (c) | {:.2} s | | | {} | | |", ours.seconds, megabytes(ours.bytes));
+    println!();
+}
+
+/// Exploring models, against Spin.
+fn exploration() {
+    if Command::new("spin").arg("-V").stdout(Stdio::null()).status().is_err() {
+        println!("exploration: skipped, because spin is not installed (apt-get install spin)\n");
+        return;
+    }
+    println!("## Exploration, against Spin\n");
+    println!("One thread each; Spin's verifier compiled with -O2 -DSAFETY -DNOREDUCE. Time is of the search alone for");
+    println!("Spin and of the whole process for us. Bytes a state: peak memory over states, for Spin without its DFS");
+    println!("stack and with its hash table as it comes.\n");
+    println!("| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes a state, ours / Spin | two threads |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for model in ["philosophers", "cells", "counters"] {
+        explore_row(model);
+    }
+    println!();
+}
+
+fn explore_row(model: &str) {
+    let folder = format!("{RESULTS}/{model}");
+    fs::create_dir_all(&folder).expect("a folder for the verifier");
+    let promela = fs::canonicalize(format!("bench/models/{model}.pml")).expect("the Promela model");
+    check(Command::new("spin").arg("-a").arg(promela).current_dir(&folder));
+    let compiler = ["-O2", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c"];
+    check(Command::new("gcc").args(compiler).current_dir(&folder));
+    let mut spin = (f64::INFINITY, 0.0, 0.0, 0.0);
+    for _ in 0..3 {
+        let output = Command::new("./pan").args(["-E", "-m10000000"]).current_dir(&folder).output().expect("pan runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let number = |needle: &str| -> f64 {
+            let line = text.lines().find(|line| line.contains(needle)).unwrap_or_default();
+            let words = line.split_whitespace().map(|word| word.parse::<f64>());
+            words.flatten().next().unwrap_or(f64::NAN)
+        };
+        let seconds = number("elapsed time");
+        if seconds < spin.0 {
+            let memory = number("total actual memory usage") - number("memory used for DFS stack");
+            spin = (seconds, number("states, stored"), number("transitions (= stored"), memory * 1e6);
+        }
+    }
+    let file = format!("bench/models/{model}.lnt");
+    let one = best(WATERSHED, &["explore", &file, "--threads", "1", "-q"]);
+    let two = best(WATERSHED, &["explore", &file, "--threads", "2", "-q"]);
+    let output = Command::new(WATERSHED).args(["explore", &file, "--json"]).output().expect("it runs");
+    let json = String::from_utf8_lossy(&output.stdout).into_owned();
+    let key = |name: &str| -> f64 {
+        let start = json.find(&format!("\"{name}\":")).map_or(0, |at| at + name.len() + 3);
+        let digits: String = json[start..].chars().take_while(|c| c.is_ascii_digit()).collect();
+        digits.parse().unwrap_or(f64::NAN)
+    };
+    let (states, transitions) = (key("states"), key("transitions"));
+    println!(
+        "| {model} | {states} (Spin {}) | {transitions} (Spin {}) | {:.2} s | {:.2} s | {:.2} | {:.0} / {:.0} | {:.2}x |",
+        spin.1,
+        spin.2,
+        one.seconds,
+        spin.0,
+        (transitions / one.seconds) / (spin.2 / spin.0),
+        one.bytes as f64 / states,
+        spin.3 / spin.1,
+        one.seconds / two.seconds
+    );
+}
+
+/// A random system, drawn once.
+fn random(name: &str, states: usize, transitions: usize) -> String {
+    let file = format!("{RESULTS}/{name}.aut");
+    if !Path::new(&file).exists() {
+        let (states, transitions) = (states.to_string(), transitions.to_string());
+        let size = ["--states", &states, "--transitions", &transitions, "--labels", "10", "--seed", "1"];
+        check(Command::new(WATERSHED).arg("random").args(size).args(["-o", &file]));
+    }
+    file
+}
+
+/// Six ten-state cycles side by side; 40 of their 60 transitions are internal.
+fn cycles() -> String {
+    let file = format!("{RESULTS}/b.aut");
+    if Path::new(&file).exists() {
+        return file;
+    }
+    let mut leaves = Vec::new();
+    for cycle in 0..6 {
+        let visible = if cycle < 4 { 3 } else { 4 };
+        let mut text = "des (0, 10, 10)\n".to_owned();
+        for state in 0..10 {
+            let label = if state < visible { format!("\"C{cycle} !{state}\"") } else { "i".to_owned() };
+            text += &format!("({state}, {label}, {})\n", (state + 1) % 10);
+        }
+        let leaf = format!("cycle{cycle}.aut");
+        fs::write(format!("{RESULTS}/{leaf}"), text).expect("a writable file");
+        leaves.push(leaf);
+    }
+    let network = format!("{RESULTS}/cycles.exp");
+    fs::write(&network, format!("par {} end par\n", leaves.join(" || "))).expect("a writable file");
+    check(Command::new(WATERSHED).args(["compose", &network, "-o", &file, "-q"]));
+    file
+}
+
+/// The best of three runs.
+fn best(program: &str, arguments: &[&str]) -> Cost {
+    (0..3).map(|_| cost(program, arguments)).min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("three runs")
+}
+
+fn cost(program: &str, arguments: &[&str]) -> Cost {
+    let start = Instant::now();
+    let mut child = Command::new(program).args(arguments).stdout(Stdio::null()).spawn().expect("a program");
+    let ended = child.wait4().expect("it ends");
+    assert!(ended.status.success(), "{program} {arguments:?} failed");
+    Cost { seconds: start.elapsed().as_secs_f64(), bytes: ended.rusage.maxrss }
+}
+
+fn check(command: &mut Command) {
+    let status = command.stdout(Stdio::null()).status().expect("a program");
+    assert!(status.success(), "{command:?} failed");
+}
+
+fn row(work: &str, ours: Cost, peer: Cost) {
+    println!(
+        "| {work} | {:.2} s | {:.2} s | {:.1} | {} | {} | {:.0}% |",
+        ours.seconds,
+        peer.seconds,
+        peer.seconds / ours.seconds,
+        megabytes(ours.bytes),
+        megabytes(peer.bytes),
+        100.0 * ours.bytes as f64 / peer.bytes as f64
+    );
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.0} MB", bytes as f64 / 1e6)
+}
