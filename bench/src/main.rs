@@ -40,7 +40,9 @@ fn transition_systems() {
     let b = cycles();
     let c = random("c", 4_000_000, 20_000_000);
     println!("## Transition systems, against MERC 2.0\n");
-    println!("(a) random, 1M states, 5M transitions, 10 labels; (b) six interleaved ten-state cycles, 1M states,");
+    println!(
+        "(a) random, 1M states, 5M transitions, 10 labels; (b) six interleaved ten-state cycles, 1M states,"
+    );
     println!("6M transitions, two thirds of them `i`; (c) random, 4M states, 20M transitions, 10 labels.");
     println!("Both may use both cores. Reductions are end to end: read, reduce, write.\n");
     println!("| work | ours | MERC | times as fast | our peak | its peak | share |");
@@ -68,10 +70,16 @@ fn exploration() {
         return;
     }
     println!("## Exploration, against Spin\n");
-    println!("One thread each; Spin's verifier compiled with -O2 -DSAFETY -DNOREDUCE. Time is of the search alone for");
-    println!("Spin and of the whole process for us. Bytes a state: peak memory over states, for Spin without its DFS");
+    println!(
+        "One thread each; Spin's verifier compiled with -O2 -DSAFETY -DNOREDUCE. Time is of the search alone for"
+    );
+    println!(
+        "Spin and of the whole process for us. Bytes a state: peak memory over states, for Spin without its DFS"
+    );
     println!("stack and with its hash table as it comes.\n");
-    println!("| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes a state, ours / Spin | two threads |");
+    println!(
+        "| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes a state, ours / Spin | two threads |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for model in ["philosophers", "cells", "counters"] {
         explore_row(model);
@@ -88,7 +96,8 @@ fn explore_row(model: &str) {
     check(Command::new("gcc").args(compiler).current_dir(&folder));
     let mut spin = (f64::INFINITY, 0.0, 0.0, 0.0);
     for _ in 0..3 {
-        let output = Command::new("./pan").args(["-E", "-m10000000"]).current_dir(&folder).output().expect("pan runs");
+        let output =
+            Command::new("./pan").args(["-E", "-m10000000"]).current_dir(&folder).output().expect("pan runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let number = |needle: &str| -> f64 {
             let line = text.lines().find(|line| line.contains(needle)).unwrap_or_default();
@@ -162,7 +171,10 @@ fn cycles() -> String {
 
 /// The best of three runs.
 fn best(program: &str, arguments: &[&str]) -> Cost {
-    (0..3).map(|_| cost(program, arguments)).min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("three runs")
+    (0..3)
+        .map(|_| cost(program, arguments))
+        .min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+        .expect("three runs")
 }
 
 fn cost(program: &str, arguments: &[&str]) -> Cost {

@@ -8,7 +8,9 @@ use merc_utilities::Timing;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [relation, input, output] = &arguments[..] else { panic!("usage: merc strong|branching IN.aut OUT.aut") };
+    let [relation, input, output] = &arguments[..] else {
+        panic!("usage: merc strong|branching IN.aut OUT.aut")
+    };
     let equivalence = match relation.as_str() {
         "strong" => Equivalence::StrongBisim,
         "branching" => Equivalence::BranchingBisim,

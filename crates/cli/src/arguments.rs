@@ -1,7 +1,7 @@
 //! What the command line takes. Help, completions and manual pages all come from here.
 
 use clap::{Args, Parser, ValueEnum};
-use lts::{Lts, Selector};
+use lts::{AutOptions, Lts, Selector};
 
 use crate::commands::Command;
 
@@ -52,6 +52,15 @@ pub struct Reading {
     /// A second name of the internal action besides `i`, such as mCRL2's `tau`
     #[arg(long, value_name = "NAME")]
     pub tau: Option<String>,
+    /// Accept any state numbers, as in counterexamples cut out of a larger system, and number them anew
+    #[arg(long)]
+    pub sparse: bool,
+}
+
+impl Reading {
+    pub fn options(&self) -> AutOptions {
+        AutOptions { tau: self.tau.clone(), sparse: self.sparse }
+    }
 }
 
 /// What happens to a transition system before the command looks at it.

@@ -14,7 +14,7 @@ use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
 /// Reads a transition system.
-pub fn read_lts(path: &Path, tau: Option<&str>, terminal: &Terminal) -> Result<Lts, Failure> {
+pub fn read_lts(path: &Path, options: &AutOptions, terminal: &Terminal) -> Result<Lts, Failure> {
     match lts::format_extension(path).as_deref() {
         Some("aut") => {}
         None if lts::is_standard_stream(path) => {}
@@ -31,13 +31,12 @@ pub fn read_lts(path: &Path, tau: Option<&str>, terminal: &Terminal) -> Result<L
                 ));
         }
     }
-    let options = AutOptions { tau: tau.map(str::to_owned) };
     let what = format!("reading {}", path.display());
-    Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, &options, progress))?)
+    Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, options, progress))?)
 }
 
 /// Reads a network and the systems it names, which lie relative to it.
-pub fn read_network(path: &Path, tau: Option<&str>, terminal: &Terminal) -> Result<Network, Failure> {
+pub fn read_network(path: &Path, options: &AutOptions, terminal: &Terminal) -> Result<Network, Failure> {
     let text = lts::read_text(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut sources = Sources::new();
@@ -47,7 +46,7 @@ pub fn read_network(path: &Path, tau: Option<&str>, terminal: &Terminal) -> Resu
         if let Some((_, known)) = loaded.iter().find(|(known, _)| known == name) {
             return Ok(Arc::clone(known));
         }
-        let lts = read_lts(&folder.join(name), tau, terminal).map_err(|failure| {
+        let lts = read_lts(&folder.join(name), options, terminal).map_err(|failure| {
             let text = failure.diagnostics.iter().map(|diagnostic| match diagnostic.span() {
                 Some(span) => {
                     let place = failure.sources.position(span);

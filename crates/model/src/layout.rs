@@ -67,7 +67,8 @@ impl Layout {
     pub fn repack(&self, before: &[Slot], packed_before: &[u32], state: &[Slot], packed: &mut [u32]) {
         packed.copy_from_slice(packed_before);
         // Blocks of this size are compared at once.
-        let ((new_blocks, new_rest), (old_blocks, old_rest)) = (state.as_chunks::<8>(), before.as_chunks::<8>());
+        let ((new_blocks, new_rest), (old_blocks, old_rest)) =
+            (state.as_chunks::<8>(), before.as_chunks::<8>());
         let mut first = 0;
         for (new, old) in new_blocks.iter().zip(old_blocks) {
             let differs = new.iter().zip(old).fold(0, |all, (new, old)| all | (new ^ old));

@@ -35,9 +35,9 @@ pub struct Compare {
 
 impl Compare {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
-        let tau = self.reading.tau.as_deref();
-        let left = self.transform.apply(read_lts(&self.left, tau, terminal)?);
-        let right = self.transform.apply(read_lts(&self.right, tau, terminal)?);
+        let reading = self.reading.options();
+        let left = self.transform.apply(read_lts(&self.left, &reading, terminal)?);
+        let right = self.transform.apply(read_lts(&self.right, &reading, terminal)?);
         let limits = Limits { states: self.max_states };
         let comparison =
             with_progress(terminal, "comparing", |_| bisim::compare_within(&left, &right, self.by, &limits))?;

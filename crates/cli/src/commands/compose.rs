@@ -41,14 +41,14 @@ pub struct Compose {
 impl Compose {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
-        let tau = self.reading.tau.as_deref();
+        let reading = self.reading.options();
         let network = match self.inputs.as_slice() {
             [path] if lts::format_extension(path).as_deref() != Some("aut") => {
-                read_network(path, tau, terminal)?
+                read_network(path, &reading, terminal)?
             }
             paths => {
                 let leaves: Result<Vec<Network>, Failure> =
-                    paths.iter().map(|path| Ok(read_lts(path, tau, terminal)?.into())).collect();
+                    paths.iter().map(|path| Ok(read_lts(path, &reading, terminal)?.into())).collect();
                 Network::product(leaves?)
             }
         };

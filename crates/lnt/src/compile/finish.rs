@@ -6,7 +6,7 @@ use std::ops::Range;
 use source::Diagnostic;
 
 use super::code::{Code, Location, OfferCode, Op};
-use super::liveness::live_slots;
+use super::liveness::{SlotSet, live_slots};
 use super::types::bits_for;
 use super::{Compiled, Compiler, Placement, UNPLACED};
 
@@ -118,37 +118,39 @@ impl Compiler<'_> {
         };
         let continuations: Vec<Option<u32>> = (0..self.code.ops.len()).map(continuation).collect();
         let live = live_slots(&self.code, slots, &continuations);
-        let own_slots: Vec<Vec<u32>> =
-            (0..self.code.regions.len()).map(|region| own_slots(&self.code, region)).collect();
-        for region in 0..self.code.regions.len() {
-            for index in 0..self.code.regions[region].locations.len() {
-                let address = self.code.regions[region].locations[index].address;
-                let mut wanted = live[address as usize].clone();
-                let mut below: Vec<Range<u32>> = Vec::new();
-                if let Op::Fork(fork) = self.code.ops[address as usize] {
-                    // Once the children have come to rest, only what they and the continuation may read matters.
-                    wanted = live[address as usize + 1].clone();
-                    for &child in &self.code.forks[fork as usize].children {
-                        add_subtree(&self.code, child, &live, &mut wanted);
-                        below.push(self.code.regions[child as usize].slots.clone());
-                    }
-                }
-                let dead = own_slots[region].iter().copied();
-                let dead = dead.filter(|slot| !wanted.contains(*slot));
-                let dead = dead.filter(|slot| !below.iter().any(|range| range.contains(slot)));
-                self.code.regions[region].locations[index].dead = dead.collect();
+        let mut dead_slots: Vec<Vec<Vec<u32>>> = Vec::with_capacity(self.code.regions.len());
+        for (number, region) in self.code.regions.iter().enumerate() {
+            let own = own_slots(&self.code, number);
+            let locations = region.locations.iter();
+            dead_slots
+                .push(locations.map(|location| self.dead_slots(location.address, &own, &live)).collect());
+        }
+        for (region, dead_slots) in self.code.regions.iter_mut().zip(dead_slots) {
+            for (location, dead) in region.locations.iter_mut().zip(dead_slots) {
+                location.dead = dead;
             }
         }
+    }
+
+    /// Those of a region's slots that nobody will read once it rests at an address.
+    fn dead_slots(&self, address: u32, own: &[u32], live: &[SlotSet]) -> Vec<u32> {
+        let mut wanted = live[address as usize].clone();
+        let mut below: Vec<Range<u32>> = Vec::new();
+        if let Op::Fork(fork) = self.code.ops[address as usize] {
+            // Once the children have come to rest, only what they and the continuation may read matters.
+            wanted = live[address as usize + 1].clone();
+            for &child in &self.code.forks[fork as usize].children {
+                add_subtree(&self.code, child, live, &mut wanted);
+                below.push(self.code.regions[child as usize].slots.clone());
+            }
+        }
+        let dead = own.iter().copied().filter(|slot| !wanted.contains(*slot));
+        dead.filter(|slot| !below.iter().any(|range| range.contains(slot))).collect()
     }
 }
 
 /// Adds what a region and those below it may read at any of their resting places.
-fn add_subtree(
-    code: &Code,
-    region: u32,
-    live: &[super::liveness::SlotSet],
-    wanted: &mut super::liveness::SlotSet,
-) {
+fn add_subtree(code: &Code, region: u32, live: &[SlotSet], wanted: &mut SlotSet) {
     let mut todo = vec![region];
     while let Some(region) = todo.pop() {
         for location in &code.regions[region as usize].locations {

@@ -34,7 +34,7 @@ impl Values<'_> {
     }
 
     /// The value of a type that stands for a number.
-    pub fn from_number(&self, ty: TypeId, number: i64) -> Result<u32, Wrong> {
+    pub fn with_number(&self, ty: TypeId, number: i64) -> Result<u32, Wrong> {
         let (lower, upper, offset) = match *self.kind(ty) {
             Kind::Number { lower, upper, offset, .. } => (lower, upper, offset),
             Kind::Char { lower, upper } => (i64::from(lower), i64::from(upper), 0),
@@ -90,32 +90,32 @@ impl Values<'_> {
             Builtin::And | Builtin::AndThen => Ok(a & b),
             Builtin::Or | Builtin::OrElse => Ok(a | b),
             Builtin::Implies => Ok(u32::from(a <= b)),
-            Builtin::Add => self.from_number(result, x + y),
-            Builtin::Subtract => self.from_number(result, x - y),
-            Builtin::Multiply => self.from_number(result, x.saturating_mul(y)),
+            Builtin::Add => self.with_number(result, x + y),
+            Builtin::Subtract => self.with_number(result, x - y),
+            Builtin::Multiply => self.with_number(result, x.saturating_mul(y)),
             Builtin::Divide | Builtin::Modulo | Builtin::Remainder if y == 0 => {
                 Err("division by zero".into())
             }
-            Builtin::Divide => self.from_number(result, x / y),
-            Builtin::Modulo => self.from_number(result, ((x % y) + y) % y),
-            Builtin::Remainder => self.from_number(result, x % y),
+            Builtin::Divide => self.with_number(result, x / y),
+            Builtin::Modulo => self.with_number(result, ((x % y) + y) % y),
+            Builtin::Remainder => self.with_number(result, x % y),
             Builtin::Power if y < 0 => Err("a power with a negative exponent".into()),
             Builtin::Power => {
                 let exponent = u32::try_from(y).unwrap_or(u32::MAX);
-                self.from_number(result, x.saturating_pow(exponent))
+                self.with_number(result, x.saturating_pow(exponent))
             }
-            Builtin::Negate => self.from_number(result, -x),
-            Builtin::Absolute => self.from_number(result, x.abs()),
-            Builtin::Sign => self.from_number(result, x.signum()),
+            Builtin::Negate => self.with_number(result, -x),
+            Builtin::Absolute => self.with_number(result, x.abs()),
+            Builtin::Sign => self.with_number(result, x.signum()),
             Builtin::Minimum => Ok(if order(self).is_le() { a } else { b }),
             Builtin::Maximum => Ok(if order(self).is_ge() { a } else { b }),
-            Builtin::GreatestCommonDivisor => self.from_number(result, gcd(x, y)),
+            Builtin::GreatestCommonDivisor => self.with_number(result, gcd(x, y)),
             Builtin::SmallestCommonMultiple => {
                 let divisor = gcd(x, y);
-                self.from_number(result, if divisor == 0 { 0 } else { (x / divisor).saturating_mul(y).abs() })
+                self.with_number(result, if divisor == 0 { 0 } else { (x / divisor).saturating_mul(y).abs() })
             }
-            Builtin::Successor => self.from_number(result, x + 1),
-            Builtin::Predecessor => self.from_number(result, x - 1),
+            Builtin::Successor => self.with_number(result, x + 1),
+            Builtin::Predecessor => self.with_number(result, x - 1),
             Builtin::Convert => self.convert(operand, result, a),
             Builtin::ToString => {
                 let text = super::print_value(self, operand, a);
@@ -128,7 +128,7 @@ impl Values<'_> {
                     Kind::Constructed(_) => i64::from(self.row(a)[0]),
                     _ => x,
                 };
-                self.from_number(result, ordinal)
+                self.with_number(result, ordinal)
             }
             Builtin::Value => {
                 let lower = match self.kind(result) {
@@ -136,13 +136,13 @@ impl Values<'_> {
                     Kind::Char { lower, .. } => i64::from(*lower),
                     _ => 0,
                 };
-                self.from_number(result, lower + x)
+                self.with_number(result, lower + x)
             }
             Builtin::First => self.bound(result, false),
             Builtin::Last => self.bound(result, true),
             Builtin::Cardinality(ty) => {
                 let (lower, upper) = self.bounds(ty)?;
-                self.from_number(result, upper - lower + 1)
+                self.with_number(result, upper - lower + 1)
             }
             _ => self.apply_list(application, operands),
         }
@@ -160,13 +160,13 @@ impl Values<'_> {
 
     fn bound(&self, ty: TypeId, last: bool) -> Result<u32, Wrong> {
         let (lower, upper) = self.bounds(ty)?;
-        self.from_number(ty, if last { upper } else { lower })
+        self.with_number(ty, if last { upper } else { lower })
     }
 
     fn convert(&mut self, from: TypeId, to: TypeId, value: u32) -> Result<u32, Wrong> {
         match (self.kind(from), self.kind(to)) {
             (Kind::Real, Kind::Real) => Ok(value),
-            (Kind::Real, _) => self.from_number(to, self.real(value).trunc() as i64),
+            (Kind::Real, _) => self.with_number(to, self.real(value).trunc() as i64),
             (_, Kind::Real) => {
                 let number = self.number(from, value) as f64;
                 Ok(self.intern_real(number))
@@ -174,7 +174,7 @@ impl Values<'_> {
             (
                 Kind::Number { .. } | Kind::Char { .. } | Kind::Bool | Kind::Enumeration(_),
                 Kind::Number { .. } | Kind::Char { .. } | Kind::Bool | Kind::Enumeration(_),
-            ) => self.from_number(to, self.number(from, value)),
+            ) => self.with_number(to, self.number(from, value)),
             _ => Ok(value),
         }
     }
@@ -203,7 +203,7 @@ impl Values<'_> {
                 let sign = if x == 0.0 { 0.0 } else { x.signum() };
                 match self.kind(result) {
                     Kind::Real => sign,
-                    _ => return self.from_number(result, sign as i64).map(Some),
+                    _ => return self.with_number(result, sign as i64).map(Some),
                 }
             }
             _ => return Ok(None),
@@ -248,7 +248,7 @@ impl Values<'_> {
                 } else {
                     row.windows(wanted.len()).rposition(|window| window == wanted)
                 };
-                self.from_number(result, found.map_or(0, |at| at as i64 + 1))?
+                self.with_number(result, found.map_or(0, |at| at as i64 + 1))?
             }
             Builtin::ToLower | Builtin::ToUpper => {
                 let text = self.text(operands[0]);
@@ -306,7 +306,7 @@ impl Values<'_> {
             }
             Builtin::Length => {
                 let length = self.row(a).len() as i64;
-                self.from_number(result, length)
+                self.with_number(result, length)
             }
             Builtin::IsEmpty => yes(self.row(a).is_empty()),
             Builtin::Member => yes(self.row(b).contains(&a)),

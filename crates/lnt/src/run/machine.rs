@@ -349,9 +349,9 @@ impl<'a> Machine<'a> {
             if (lower..=upper).contains(&number) {
                 return Ok((number - offset) as u32);
             }
-            return self.values.from_number(ty, number);
+            return self.values.with_number(ty, number);
         }
-        self.values.from_number(ty, self.values.number(ty, a) + sign * self.values.number(ty, b))
+        self.values.with_number(ty, self.values.number(ty, a) + sign * self.values.number(ty, b))
     }
 
     #[inline]

@@ -154,9 +154,8 @@ impl<'a> LntWorker<'a> {
         let code = self.machine.code;
         for (address, op) in code.ops.iter().enumerate() {
             let Op::Act(action) = *op else { continue };
-            let fixed = |offer: &(OfferCode, TypeId)| {
-                !matches!(offer.0, OfferCode::Slot(_) | OfferCode::Computed(_))
-            };
+            let fixed =
+                |offer: &(OfferCode, TypeId)| !matches!(offer.0, OfferCode::Slot(_) | OfferCode::Computed(_));
             if code.actions[action as usize].offers.iter().all(fixed)
                 && self.make_offer(action, address as u32, 0).is_ok()
             {
@@ -252,8 +251,7 @@ impl<'a> LntWorker<'a> {
                 _ => branches.push((address, snapshot)),
             }
             let mut further: Vec<(u32, u32)> = Vec::new();
-            for index in 0..branches.len() {
-                let (start, snapshot) = branches[index];
+            for &(start, snapshot) in &branches {
                 ways += 1;
                 if ways > MOST_WAYS {
                     let span = self.machine.code.spans[address as usize];
@@ -507,8 +505,11 @@ impl<'a> LntWorker<'a> {
         }
         for a in left {
             let known = (a.offer.known >> shift) as u32 != 0;
-            let mut candidates =
-                if known { having[(a.offer.sketch >> shift) as usize % 64] } else { u64::MAX >> (64 - right.len()) };
+            let mut candidates = if known {
+                having[(a.offer.sketch >> shift) as usize % 64]
+            } else {
+                u64::MAX >> (64 - right.len())
+            };
             while candidates != 0 {
                 self.join_two(&a.offer, &right[candidates.trailing_zeros() as usize].offer);
                 candidates &= candidates - 1;
@@ -653,10 +654,10 @@ impl<'a> LntWorker<'a> {
                 let value = self.values[offer.values.0 as usize + place] as u32;
                 match code {
                     OfferCode::Variable(slot) => self.target[slot as usize] = value,
-                    OfferCode::Pattern { address, .. } => {
-                        if !self.machine.matches(address, value, &mut self.target)? {
-                            return Ok(());
-                        }
+                    OfferCode::Pattern { address, .. }
+                        if !self.machine.matches(address, value, &mut self.target)? =>
+                    {
+                        return Ok(());
                     }
                     _ => {}
                 }

@@ -28,6 +28,9 @@ use crate::progress::Progress;
 pub struct AutOptions {
     /// A second name of the internal action besides `i`; mCRL2 writes `tau`.
     pub tau: Option<String>,
+    /// Whether states may have any numbers, as in counterexamples that keep those of a larger system. They are
+    /// numbered anew in ascending order; the header's count must still be right.
+    pub sparse: bool,
 }
 
 /// What is wrong with an AUT text, and where.
@@ -242,14 +245,16 @@ fn read(mut input: BlockSource<'_>, options: &AutOptions, progress: &Progress) -
     let first = input.next().map_err(Failure::Stream)?;
     let first = first.unwrap_or(Block::Slice { bytes: &[], mapped: None });
     let mut total_bytes = first.bytes().len();
-    let (header, body_start, lines_before) = parse_header(first.bytes()).map_err(Failure::Syntax)?;
+    let (header, body_start, lines_before) =
+        parse_header(first.bytes(), options.sparse).map_err(Failure::Syntax)?;
 
     let first_error = AtomicUsize::new(usize::MAX);
     let parse = |index: usize, block: &[u8], released: Option<(&Mapping, Range<usize>)>| {
         if progress.is_cancelled() || first_error.load(Relaxed) < index {
             return (index, None);
         }
-        let parsed = BlockParser { header: &header }.parse(block);
+        let parsed = BlockParser { states: if options.sparse { u64::from(u32::MAX) } else { header.states } }
+            .parse(block);
         if let Some((mapping, range)) = released {
             mapping.release(range);
         }
@@ -297,12 +302,16 @@ fn read(mut input: BlockSource<'_>, options: &AutOptions, progress: &Progress) -
             None => unreachable!("only blocks behind a faulty one are skipped"),
         }
     }
+    let mut header = header;
+    if options.sparse {
+        renumber(&mut header, &mut parsed).map_err(Failure::Syntax)?;
+    }
     check_counts(&header, &parsed, total_bytes).map_err(Failure::Syntax)?;
     merge(&header, parsed, options.tau.as_deref()).map_err(Failure::TooLarge)
 }
 
 /// Finds and reads the `des` line. Gives where the body starts and how many lines end before it.
-fn parse_header(bytes: &[u8]) -> Result<(Header, usize, usize), AutError> {
+fn parse_header(bytes: &[u8], sparse: bool) -> Result<(Header, usize, usize), AutError> {
     let mut start = 0;
     let mut number = 0;
     while start < bytes.len() {
@@ -311,7 +320,7 @@ fn parse_header(bytes: &[u8]) -> Result<(Header, usize, usize), AutError> {
         let row = &bytes[start..end];
         let next = (end + 1).min(bytes.len());
         if !row.trim_ascii().is_empty() {
-            return header_line(row, number).map(|header| (header, next, number));
+            return header_line(row, number, sparse).map(|header| (header, next, number));
         }
         start = next.max(start + 1);
     }
@@ -325,7 +334,7 @@ fn parse_header(bytes: &[u8]) -> Result<(Header, usize, usize), AutError> {
     })
 }
 
-fn header_line(row: &[u8], number: usize) -> Result<Header, AutError> {
+fn header_line(row: &[u8], number: usize, sparse: bool) -> Result<Header, AutError> {
     let mut cursor = Cursor { row, at: 0 };
     let line = Line { number, text: shortened(row) };
     let shape = "the first line of an AUT file is `des (initial state, transitions, states)`";
@@ -354,11 +363,11 @@ fn header_line(row: &[u8], number: usize) -> Result<Header, AutError> {
             .error(2, "a transition system has at least its initial state")
             .with_hint("write `des (0, 0, 1)` for a system without transitions"));
     }
-    if header.initial >= header.states {
+    if header.initial >= header.states && !sparse {
         let message = format!("the initial state {} is out of range", header.initial);
         return Err(header.error(0, &message).with_hint(&out_of_range_hint(header.states)));
     }
-    if header.states > u64::from(u32::MAX) {
+    if header.states > u64::from(u32::MAX) || header.initial >= u64::from(u32::MAX) {
         return Err(header.error(2, "more than 4,294,967,295 states can't be represented"));
     }
     Ok(header)
@@ -416,11 +425,12 @@ struct Row<'a> {
 }
 
 /// Parses the lines of one block.
-struct BlockParser<'a> {
-    header: &'a Header,
+struct BlockParser {
+    /// State numbers are below this.
+    states: u64,
 }
 
-impl BlockParser<'_> {
+impl BlockParser {
     fn parse(&self, block: &[u8]) -> Result<Parsed, AutError> {
         let guess = block.len() / 20;
         let mut parsed = Parsed {
@@ -507,11 +517,11 @@ impl BlockParser<'_> {
         cursor.skip_space();
         let start = cursor.at;
         let Some(value) = cursor.number() else { return Err(fail(cursor, "a state number")) };
-        if value >= self.header.states {
+        if value >= self.states {
             let width = cursor.at - start;
             let message = format!("state {value} is out of range");
             let error = Cursor { row: cursor.row, at: start }.error(&message, width, number);
-            return Err(error.with_hint(&out_of_range_hint(self.header.states)));
+            return Err(error.with_hint(&out_of_range_hint(self.states)));
         }
         Ok(value as u32)
     }
@@ -594,6 +604,30 @@ impl Cursor<'_> {
 fn shortened(row: &[u8]) -> String {
     const MOST: usize = 2000;
     String::from_utf8_lossy(&row[..row.len().min(MOST)]).trim_end().to_owned()
+}
+
+/// Numbers sparse states anew, in ascending order.
+fn renumber(header: &mut Header, blocks: &mut [Parsed]) -> Result<(), AutError> {
+    let mut used = vec![header.initial as u32];
+    for block in blocks.iter() {
+        used.extend_from_slice(&block.sources);
+        used.extend(block.edges.iter().map(|edge| edge.target.raw()));
+    }
+    used.sort_unstable();
+    used.dedup();
+    if used.len() as u64 > header.states {
+        let message = format!("the header announces {} states, the file names {}", header.states, used.len());
+        return Err(header.error(2, &message).with_hint("mend the header"));
+    }
+    let number = |state: u32| used.binary_search(&state).expect("every state was collected") as u32;
+    header.initial = u64::from(number(header.initial as u32));
+    for block in blocks {
+        block.sources.iter_mut().for_each(|source| *source = number(*source));
+        for edge in &mut block.edges {
+            edge.target = StateId::from_raw(number(edge.target.raw()));
+        }
+    }
+    Ok(())
 }
 
 /// Puts the blocks together: labels numbered by first appearance, rows sorted and unique.

@@ -52,7 +52,7 @@ fn an_empty_system_and_another_initial_state() {
 fn tau_is_internal_only_when_asked_for() {
     let text = "des (0, 2, 2)\n(0, tau, 1)\n(1, i, 0)\n";
     assert!(!read_text(text).unwrap().outgoing(StateId::new(0))[0].label.is_tau());
-    let lts = parse_aut(text, &AutOptions { tau: Some("tau".into()) }).unwrap();
+    let lts = parse_aut(text, &AutOptions { tau: Some("tau".into()), sparse: false }).unwrap();
     assert!(lts.edges().iter().all(|edge| edge.label.is_tau()));
     assert_eq!(lts.labels().len(), 1);
 }
@@ -173,4 +173,14 @@ fn a_cancelled_read_says_so() {
     let progress = Progress::new();
     progress.cancel();
     assert!(matches!(read_aut(&path, &AutOptions::default(), &progress), Err(ReadError::Cancelled)));
+}
+
+#[test]
+fn sparse_numbers_are_numbered_anew_when_asked_for() {
+    let text = "des (7, 2, 3)\n(7, A, 90)\n(90, B, 4000000000)\n";
+    assert!(read_text(text).is_err());
+    let sparse = AutOptions { sparse: true, ..AutOptions::default() };
+    assert_eq!(listing(&parse_aut(text, &sparse).unwrap()), ["0 A 1", "1 B 2"]);
+    let error = parse_aut("des (0, 1, 1)\n(0, A, 5)\n", &sparse).unwrap_err();
+    assert_eq!(error.message, "the header announces 1 states, the file names 2");
 }

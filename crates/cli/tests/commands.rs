@@ -1,0 +1,254 @@
+//! Whole commands: what they print, and how they end.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn watershed(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watershed"));
+    command.args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    assert_eq!(out(output).lines().count(), 1, "one object on one line: {}", out(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A folder with a few files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+const TEA: &str = "des (0, 4, 4)\n(0, COIN, 1)\n(1, TEA, 2)\n(1, i, 3)\n(3, COFFEE, 0)\n";
+const TEA_TWICE: &str = "des (0, 4, 5)\n(0, COIN, 1)\n(0, COIN, 2)\n(1, TEA, 3)\n(2, COFFEE, 4)\n";
+const TEA_ONCE: &str = "des (0, 3, 4)\n(0, COIN, 1)\n(1, TEA, 2)\n(1, COFFEE, 3)\n";
+
+#[test]
+fn info_has_the_stable_keys() {
+    let folder = folder(&[("tea.aut", TEA)]);
+    let shown = json(&watershed(folder.path(), &["info", "--json", "tea.aut"]));
+    for (key, value) in [("states", 4), ("transitions", 4), ("labels", 4), ("deadlocks", 1)] {
+        assert_eq!(shown[key], value, "{key}");
+    }
+    assert_eq!(shown["complete"], true);
+    assert!(shown["seconds"].is_f64() && shown.get("peak_bytes").is_some());
+    let text = out(&watershed(folder.path(), &["info", "--labels", "tea.aut"]));
+    assert!(text.contains("deadlocks             1\n") && text.contains("           1  COFFEE\n"), "{text}");
+    assert_eq!(out(&watershed(folder.path(), &["info", "--quiet", "tea.aut"])), "");
+}
+
+#[test]
+fn convert_goes_between_formats_and_changes_labels() {
+    let folder = folder(&[("tea.aut", TEA)]);
+    let here = folder.path();
+    for name in ["x.aut.gz", "x.aut.zst", "y.aut"] {
+        assert_eq!(code(&watershed(here, &["convert", "tea.aut", name])), 0, "{name}");
+    }
+    let direct = watershed(here, &["convert", "y.aut", "-"]);
+    let through = watershed(here, &["convert", "x.aut.zst", "-"]);
+    assert_eq!(out(&direct), out(&through));
+    assert!(out(&direct).starts_with("des (0, 4, 4)\n(0, \"COIN\", 1)\n"));
+    assert_eq!(code(&watershed(here, &["convert", "tea.aut", "tea.dot"])), 0);
+    assert!(std::fs::read_to_string(here.join("tea.dot")).unwrap().contains("0 -> 1 [label=\"COIN\"]"));
+    let renamed =
+        watershed(here, &["convert", "--hide", "COIN", "--rename", "'T(.*)' -> HOT_$1", "tea.aut", "-"]);
+    assert!(out(&renamed).contains("(0, i, 1)") && out(&renamed).contains("\"HOT_EA\""), "{}", out(&renamed));
+    let cut = json(&watershed(here, &["info", "--cut", "TEA", "--json", "tea.aut"]));
+    assert_eq!((cut["states"].as_u64(), cut["deadlocks"].as_u64()), (Some(3), Some(0)));
+}
+
+#[test]
+fn reduce_tells_before_and_after() {
+    let folder = folder(&[("tea.aut", TEA), ("once.aut", TEA_ONCE)]);
+    let shown =
+        json(&watershed(folder.path(), &["reduce", "once.aut", "--by", "trace", "-o", "r.aut", "--json"]));
+    assert_eq!(shown["before"]["states"], 4);
+    assert_eq!(shown["after"]["states"], 3);
+    assert_eq!(shown["relation"], "trace");
+    let reduced = std::fs::read_to_string(folder.path().join("r.aut")).unwrap();
+    assert_eq!(reduced.lines().next(), Some("des (0, 3, 3)"));
+    let piped = watershed(folder.path(), &["reduce", "once.aut", "-o", "-"]);
+    assert!(out(&piped).starts_with("des (0, 3, 3)\n"), "{}", out(&piped));
+}
+
+#[test]
+fn compare_answers_with_a_reason() {
+    let folder = folder(&[("once.aut", TEA_ONCE), ("twice.aut", TEA_TWICE), ("tea.aut", TEA)]);
+    let here = folder.path();
+    let same = watershed(here, &["compare", "once.aut", "twice.aut", "--by", "trace"]);
+    assert_eq!((code(&same), out(&same).as_str()), (0, "equivalent (trace)\n"));
+    let different = watershed(here, &["compare", "once.aut", "twice.aut", "--by", "strong", "--json"]);
+    assert_eq!(code(&different), 1);
+    let shown = json(&different);
+    assert_eq!(shown["equivalent"], false);
+    assert!(shown["reason"]["formula"].as_str().unwrap().contains("COIN"), "{shown}");
+    let traces = watershed(here, &["compare", "once.aut", "tea.aut", "--by", "weak-trace", "--json"]);
+    let shown = json(&traces);
+    assert_eq!(shown["reason"]["trace"], serde_json::json!(["COIN", "COFFEE", "COIN"]));
+    assert_eq!(shown["reason"]["holds_on"], "right");
+}
+
+#[test]
+fn compose_reads_networks_and_products() {
+    let folder = folder(&[
+        ("a.aut", "des (0, 2, 2)\n(0, PUT, 1)\n(1, SEND, 0)\n"),
+        ("b.aut", "des (0, 2, 2)\n(0, SEND, 1)\n(1, GET, 0)\n"),
+        ("net.exp", "hide SEND in par SEND in a.aut || b.aut end par end hide"),
+        ("wrong.exp", "par SEND in a.aut || missing.aut end par"),
+        ("bad.aut", "des (0, 1, 2)\n(0, A, 7)\n"),
+        ("leaf.exp", "par bad.aut || a.aut end par"),
+    ]);
+    let here = folder.path();
+    let shown = json(&watershed(here, &["compose", "net.exp", "-o", "net.aut", "--json"]));
+    assert_eq!((shown["states"].as_u64(), shown["internal_transitions"].as_u64()), (Some(4), Some(1)));
+    let product = json(&watershed(here, &["compose", "a.aut", "b.aut", "--json"]));
+    assert_eq!((product["states"].as_u64(), product["internal_transitions"].as_u64()), (Some(4), Some(0)));
+    let missing = watershed(here, &["compose", "wrong.exp"]);
+    assert_eq!(code(&missing), 2);
+    assert!(err(&missing).contains("wrong.exp:1:22"), "{}", err(&missing));
+    let leaf = watershed(here, &["compose", "leaf.exp"]);
+    assert!(err(&leaf).contains("bad.aut:2:8: state 7 is out of range"), "{}", err(&leaf));
+    let partial = watershed(here, &["compose", "net.exp", "--max-states", "2", "--json"]);
+    assert_eq!(code(&partial), 3);
+    assert_eq!(json(&partial)["complete"], false);
+}
+
+#[test]
+fn random_is_the_same_for_the_same_seed() {
+    let folder = folder(&[]);
+    let draw = |seed: &str| out(&watershed(folder.path(), &["random", "--seed", seed, "-o", "-"]));
+    assert_eq!(draw("3"), draw("3"));
+    assert_ne!(draw("3"), draw("4"));
+    let wrong = watershed(folder.path(), &["random", "--tau-share", "2", "-o", "-"]);
+    assert_eq!(code(&wrong), 2);
+}
+
+#[test]
+fn wrong_inputs_end_with_2_and_a_hint() {
+    let folder = folder(&[("bad.aut", "des (0, 1, 2)\n(0, A, 7)\n"), ("x.txt", ""), ("m.lnt", "module")]);
+    let here = folder.path();
+    let cases: [(&[&str], &str); 7] = [
+        (&["info", "bad.aut"], "bad.aut:2:8"),
+        (&["info", "none.aut"], "none.aut: No such file"),
+        (&["info", "x.txt"], "can't tell the format from the extension .txt"),
+        (&["info", "."], "."),
+        (&["reduce", "bad.aut", "--by", "stronk"], "expected strong, branching"),
+        (&["convert", "--hide", "a(", "bad.aut", "-"], "unclosed group"),
+        (&["explore", "m.lnt"], "m.lnt:1"),
+    ];
+    for (arguments, message) in cases {
+        let output = watershed(here, arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", err(&output));
+        assert!(err(&output).contains(message), "{arguments:?}: {}", err(&output));
+        assert_eq!(out(&output), "", "{arguments:?}");
+    }
+    // A failed command leaves nothing behind.
+    assert_eq!(code(&watershed(here, &["convert", "bad.aut", "out.aut"])), 2);
+    assert!(!here.join("out.aut").exists());
+}
+
+#[test]
+fn explore_reports_sizes_limits_and_errors() {
+    let model = "module m is
+        channel c is (nat) end channel
+        process MAIN [A : c] is
+           var n : nat in
+              n := 250;
+              loop A (n); n := n + 1 end loop
+           end var
+        end process
+     end module";
+    let folder = folder(&[("m.lnt", model)]);
+    let here = folder.path();
+    let overflow = watershed(here, &["explore", "m.lnt"]);
+    assert_eq!(code(&overflow), 1, "a run-time error is a finding");
+    let text = err(&overflow);
+    assert!(text.contains("256 is outside the range 0..255 of type nat"), "{text}");
+    assert!(text.contains("m.lnt:6:") && text.contains("!nat_sup"), "{text}");
+    assert!(text.contains("this happens after: A !250, A !251"), "{text}");
+    let partial = watershed(here, &["explore", "m.lnt", "--max-states", "3", "--json"]);
+    assert_eq!(code(&partial), 3);
+    assert_eq!(
+        (json(&partial)["states"].as_u64(), json(&partial)["complete"].as_bool()),
+        (Some(3), Some(false))
+    );
+}
+
+#[test]
+fn help_completions_and_manual_pages_exist() {
+    let folder = folder(&[]);
+    let help = out(&watershed(folder.path(), &["--help"]));
+    for command in ["explore", "info", "convert", "reduce", "compare", "compose", "random"] {
+        assert!(help.contains(command), "{command}");
+        let own = out(&watershed(folder.path(), &[command, "--help"]));
+        assert!(own.contains("Example"), "{command} --help has no example");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(out(&watershed(folder.path(), &["completions", shell])).contains("watershed"), "{shell}");
+    }
+    assert_eq!(code(&watershed(folder.path(), &["man", "pages"])), 0);
+    assert!(folder.path().join("pages/watershed-reduce.1").exists());
+}
+
+/// Every AUT file of the oracles survives reading and writing. Counterexamples there keep the state numbers of the
+/// system they were cut out of.
+#[test]
+fn oracle_files_round_trip() {
+    let oracles = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracles/clear");
+    if !oracles.exists() {
+        println!("skipped: there are no oracles beside the project");
+        return;
+    }
+    let folder = folder(&[]);
+    let mut count = 0;
+    let examples =
+        std::fs::read_dir(oracles).unwrap().flat_map(|e| std::fs::read_dir(e.unwrap().path()).unwrap());
+    for path in examples.map(|file| file.unwrap().path()) {
+        if path.extension().is_none_or(|extension| extension != "aut") {
+            continue;
+        }
+        let name = path.to_str().unwrap();
+        let sparse = name.ends_with("cexp_dump.aut");
+        let option = if sparse { "--sparse" } else { "--color=never" };
+        let output = watershed(folder.path(), &["convert", option, name, "copy.aut"]);
+        assert_eq!(code(&output), 0, "{name}: {}", err(&output));
+        let copy = std::fs::read_to_string(folder.path().join("copy.aut")).unwrap();
+        let original = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(lines(&copy, sparse), lines(&original, sparse), "{name}");
+        let again = watershed(folder.path(), &["convert", "copy.aut", "-"]);
+        assert_eq!(out(&again), copy, "{name}");
+        count += 1;
+    }
+    assert!(count >= 15);
+}
+
+/// The lines of an AUT file without white space and quotes, sorted; without state numbers where those may differ.
+fn lines(text: &str, only_labels: bool) -> Vec<String> {
+    let line = |line: &str| {
+        let line: String = line.chars().filter(|c| !c.is_whitespace() && *c != '"').collect();
+        match only_labels && line.starts_with('(') {
+            true => line.split_once(',').unwrap().1.rsplit_once(',').unwrap().0.to_owned(),
+            false => line,
+        }
+    };
+    let mut lines: Vec<String> = text.lines().map(line).filter(|line| !line.is_empty()).collect();
+    lines.sort();
+    lines
+}
