@@ -55,7 +55,7 @@ impl Checker<'_> {
 
     fn formula(&mut self, formula: &Formula) {
         match &formula.kind {
-            FormulaKind::Data(expression) => self.want(expression, &Type::Bool, "a formula"),
+            FormulaKind::Data(expression) => self.want(expression, &Type::Bool, "this"),
             FormulaKind::Name(name, arguments) => self.name(name, arguments, formula.span),
             FormulaKind::Not(of) => {
                 self.negative = !self.negative;
@@ -183,7 +183,7 @@ impl Checker<'_> {
                     true => ExpressionKind::Name(name.text.clone()),
                     false => ExpressionKind::Call(name.text.clone(), arguments.to_vec()),
                 };
-                return self.want(&Expression { kind, span }, &Type::Bool, "a formula");
+                return self.want(&Expression { kind, span }, &Type::Bool, "this");
             }
             return self.unknown(name);
         };
@@ -212,7 +212,7 @@ impl Checker<'_> {
         if arguments.len() != wanted.len() {
             let list: Vec<String> = wanted.iter().map(Type::to_string).collect();
             let message =
-                format!("`{}` takes {} arguments, but gets {}", name.text, wanted.len(), arguments.len());
+                format!("`{}` takes {}, but gets {}", name.text, counted(wanted.len()), arguments.len());
             let diagnostic = Diagnostic::error(message).label(span, "called here").label(
                 declared.span,
                 if list.is_empty() {
@@ -239,6 +239,11 @@ impl Checker<'_> {
             .label(name.span, "not a fixpoint variable, a data variable or a macro");
         diagnostic = match nearest {
             Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
+            None if !self.fixpoints.is_empty() => {
+                let names: Vec<String> =
+                    self.fixpoints.iter().map(|one| format!("`{}`", one.name.text)).collect();
+                diagnostic.note(format!("the fixpoint variables known here: {}", names.join(", ")))
+            }
             None => diagnostic
                 .help(format!("for the label, write `< \"{}\" > true` (the step is possible)", name.text)),
         };
@@ -361,7 +366,8 @@ impl Checker<'_> {
                     if types.len() != count {
                         self.error(
                             Diagnostic::error(format!(
-                                "`{name}` takes {count} arguments, but gets {}",
+                                "`{name}` takes {}, but gets {}",
+                                counted(count),
                                 types.len()
                             ))
                             .label(expression.span, "called here"),
@@ -472,6 +478,10 @@ impl Checker<'_> {
         }
         self.error(diagnostic);
     }
+}
+
+fn counted(arguments: usize) -> String {
+    format!("{arguments} argument{}", if arguments == 1 { "" } else { "s" })
 }
 
 /// Constants of the model's types are printed in capitals.

@@ -22,6 +22,9 @@ const CLOSURE_LIMIT: usize = 100_000;
 /// How many instances a formula with data may have.
 pub(crate) const INSTANCE_LIMIT: usize = 5_000_000;
 
+/// After how many pairs a cycle is first looked for.
+const FIRST_TRIAL: usize = 1 << 14;
+
 /// Conditions on the current state that must hold together.
 type Guard = Rc<[InstanceId]>;
 
@@ -85,6 +88,7 @@ impl<'a, S: System> Search<'a, S> {
         if self.accepted(root, initial)? {
             return Ok(Some(Explanation::Trace(Vec::new())));
         }
+        let mut trial = FIRST_TRIAL;
         let mut at = 0;
         while at < pairs.len() {
             if at % 4096 == 0 {
@@ -126,6 +130,13 @@ impl<'a, S: System> Search<'a, S> {
             }
             ends.push(links.len());
             at += 1;
+            // Long before everything is seen there may be a cycle already.
+            if cycles && at == trial {
+                trial *= 8;
+                if let Some(lasso) = self.lasso(&pairs, &links, &ends) {
+                    return Ok(Some(lasso));
+                }
+            }
             if self.program.instance_count() > INSTANCE_LIMIT {
                 return Err(CheckError::Unbounded(INSTANCE_LIMIT));
             }
@@ -309,8 +320,8 @@ impl<'a, S: System> Search<'a, S> {
     /// The nearest cycle whose largest priority is even.
     fn lasso(&self, pairs: &[Pair], links: &[Link], ends: &[usize]) -> Option<Explanation> {
         let row = |pair: usize| {
-            let start = if pair == 0 { 0 } else { ends[pair - 1] };
-            &links[start..ends[pair]]
+            let start = if pair == 0 { 0 } else { ends.get(pair - 1).copied().unwrap_or(links.len()) };
+            &links[start..ends.get(pair).copied().unwrap_or(links.len())]
         };
         let mut priorities: Vec<u32> = links.iter().map(|link| link.priority).collect();
         priorities.sort_unstable();

@@ -174,8 +174,8 @@ impl Macros {
                 Err(error) => {
                     diagnostics.push(
                         Diagnostic::error(format!("can't read the library `{name}`"))
-                            .label(inside, error.to_string())
-                            .note(format!("looked for {}", path.display()))
+                            .label(inside, "named here")
+                            .note(error.to_string())
                             .note("the usual patterns (NEVER, RESPONSE, INEVITABLE …) are built in and need no library"),
                     );
                     continue;
@@ -222,9 +222,10 @@ impl Macros {
             let example = &candidates[0].parameters;
             diagnostics.push(
                 Diagnostic::error(format!(
-                    "the macro `{}` takes {} arguments, but gets {}",
+                    "the macro `{}` takes {} argument{}, but gets {}",
                     token.text,
                     counts.join(" or "),
+                    if counts == ["1"] { "" } else { "s" },
                     arguments.len()
                 ))
                 .label(call, "called here")

@@ -38,7 +38,7 @@ pub struct Properties {
 
 /// Loads the properties of a file, with the libraries it names.
 ///
-/// The error holds at least one error, and the warnings that came with it.
+/// The error holds at least one error, and no warnings.
 pub fn load_properties(path: &Path, sources: &mut Sources) -> Result<Properties, Vec<Diagnostic>> {
     let text = lts::read_text(path).map_err(|error| vec![Diagnostic::error(error.to_string())])?;
     let name = path.file_stem().map_or_else(|| "property".into(), |stem| stem.to_string_lossy().into_owned());
@@ -80,9 +80,8 @@ fn load(
     let silent = !diagnostics.is_empty();
     let parsed = parse(tokens, silent, &mut diagnostics);
     let mut properties: Vec<Property> = Vec::new();
-    for Parsed { name, description, formula, expected } in parsed {
-        let before = diagnostics.len();
-        if diagnostics.iter().all(|one| !one.is_error()) || before == 0 {
+    for Parsed { name, description, formula, expected, wrong } in parsed {
+        if !wrong {
             check(&formula, &|name| macros.nearest(name), &mut diagnostics);
         }
         if let Some(name) = &name {
@@ -99,6 +98,8 @@ fn load(
         properties.push(Property { name, description, formula, expected, span });
     }
     if diagnostics.iter().any(Diagnostic::is_error) {
+        // An unknown name often comes with an unused one: the error says it all.
+        diagnostics.retain(Diagnostic::is_error);
         return Err(diagnostics);
     }
     Ok(Properties { properties, warnings: diagnostics })

@@ -1,8 +1,9 @@
 //! Whether there is an accepted run at all, on a finished LTS: the same answer as [`Search::run`] without the run.
 //!
-//! Two bits a state and part of the formula, and a stack of fixed size. What does not fit on the stack is marked
-//! and found again by going round the marks; that happens once in as many pairs as the stack holds, so that the
-//! whole stays linear.
+//! Two bits a state and part of the formula, and a stack of fixed size. While few pairs wait they are on the stack.
+//! When it is full, waiting pairs are marked instead and taken in the order of their states, sweep by sweep, so that
+//! transitions are read as they lie in memory; a sweep that finds few goes back to the stack. A sweep costs a
+//! sixty-fourth of a pair a state, and is only made after many pairs: the whole is linear.
 
 use lts::{Lts, StateId};
 
@@ -23,7 +24,7 @@ pub(crate) enum Quick {
     Unknown,
 }
 
-const STACK: usize = 1 << 16;
+const STACK: usize = 1 << 14;
 const POSITION_LIMIT: usize = 64;
 const MOVE_LIMIT: usize = 1 << 24;
 
@@ -49,51 +50,62 @@ struct Move {
 /// Looks for an accepted run.
 pub(crate) fn quick(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Quick, CheckError> {
     let Some(mut positions) = positions(search, lts)? else { return Ok(Quick::Unknown) };
-    let states = lts.state_count();
+    let words = lts.state_count().div_ceil(64);
     let mut stack: Vec<(u32, u32)> = vec![(0, lts.initial().raw())];
     positions[0].visited.set(lts.initial().index(), true);
-    let mut marked = false;
-    let mut cursor = (0usize, 0usize);
-    let mut done = 0u32;
     loop {
+        if search.progress.is_cancelled() {
+            return Err(CheckError::Cancelled);
+        }
         while let Some((position, state)) = stack.pop() {
-            done = done.wrapping_add(1);
-            if done % (1 << 20) == 0 {
-                search.progress.advance(1 << 20);
-                if search.progress.is_cancelled() {
-                    return Err(CheckError::Cancelled);
-                }
+            if visit(search, lts, &mut positions, position as usize, state, Some(&mut stack))? {
+                return Ok(Quick::Accepts);
             }
-            for at in 0..positions[position as usize].accepts.len() {
-                let guard = &positions[position as usize].accepts[at];
-                if guard.is_empty() || search.all_hold(guard, StateId::from_raw(state))? {
-                    return Ok(Quick::Accepts);
-                }
-            }
-            for edge in lts.outgoing(StateId::from_raw(state)) {
-                for at in 0..positions[position as usize].moves[edge.label.index()].len() {
-                    let next = &positions[position as usize].moves[edge.label.index()][at];
-                    let target = next.target as usize;
-                    if positions[target].visited.get(edge.target.index())
-                        || (!next.guard.is_empty()
-                            && !search.all_hold(&next.guard.clone(), StateId::from_raw(state))?)
-                    {
-                        continue;
-                    }
-                    positions[target].visited.set(edge.target.index(), true);
-                    if stack.len() < STACK {
-                        stack.push((target as u32, edge.target.raw()));
-                    } else {
-                        positions[target].waiting.set(edge.target.index(), true);
-                        marked = true;
-                    }
-                }
+            if stack.len() >= STACK {
+                break;
             }
         }
-        if !marked {
+        if stack.is_empty() {
             break;
         }
-        marked = refill(&mut positions, &mut cursor, states, &mut stack);
+        for (position, state) in stack.drain(..) {
+            positions[position as usize].waiting.set(state as usize, true);
+        }
+        loop {
+            let mut found = 0;
+            for word in 0..words {
+                for position in 0..positions.len() {
+                    // What is marked in this word while it is worked off is taken at once.
+                    loop {
+                        let waiting = &mut positions[position].waiting.words()[word];
+                        if *waiting == 0 {
+                            break;
+                        }
+                        let state = (word * 64) as u32 + waiting.trailing_zeros();
+                        *waiting &= *waiting - 1;
+                        found += 1;
+                        if visit(search, lts, &mut positions, position, state, None)? {
+                            return Ok(Quick::Accepts);
+                        }
+                    }
+                }
+            }
+            search.progress.advance(found as u64);
+            if found < STACK {
+                break;
+            }
+        }
+        for (number, position) in positions.iter_mut().enumerate() {
+            for (word, waiting) in position.waiting.words().iter_mut().enumerate() {
+                while *waiting != 0 {
+                    stack.push((number as u32, (word * 64) as u32 + waiting.trailing_zeros()));
+                    *waiting &= *waiting - 1;
+                }
+            }
+        }
+        if stack.is_empty() {
+            break;
+        }
     }
     for block in endless_blocks(&positions) {
         if has_cycle(search, lts, &positions, block)? {
@@ -103,30 +115,39 @@ pub(crate) fn quick(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Quick, C
     Ok(if has_mixed_block(search) { Quick::Unknown } else { Quick::Empty })
 }
 
-/// Takes marks from where the last search for them ended; false once a whole round has found none.
-fn refill(
+/// Looks at one pair: true if it is accepted. What is new goes to the stack, or is marked.
+fn visit(
+    search: &mut Search<'_, &Lts>,
+    lts: &Lts,
     positions: &mut [Position],
-    cursor: &mut (usize, usize),
-    states: usize,
-    stack: &mut Vec<(u32, u32)>,
-) -> bool {
-    let words = states.div_ceil(64);
-    for _ in 0..words * positions.len() + 1 {
-        if cursor.1 >= words {
-            *cursor = ((cursor.0 + 1) % positions.len(), 0);
-        }
-        let word = &mut positions[cursor.0].waiting.words()[cursor.1];
-        while *word != 0 {
-            let bit = word.trailing_zeros();
-            *word &= *word - 1;
-            stack.push((cursor.0 as u32, (cursor.1 * 64) as u32 + bit));
-        }
-        cursor.1 += 1;
-        if !stack.is_empty() {
-            return true;
+    position: usize,
+    state: u32,
+    mut stack: Option<&mut Vec<(u32, u32)>>,
+) -> Result<bool, CheckError> {
+    for guard in &positions[position].accepts {
+        if guard.is_empty() || search.all_hold(guard, StateId::from_raw(state))? {
+            return Ok(true);
         }
     }
-    false
+    // The moves are lent out while the marks of other positions change.
+    let moves = std::mem::take(&mut positions[position].moves);
+    for edge in lts.outgoing(StateId::from_raw(state)) {
+        for next in &moves[edge.label.index()] {
+            let target = &mut positions[next.target as usize];
+            if target.visited.get(edge.target.index())
+                || (!next.guard.is_empty() && !search.all_hold(&next.guard, StateId::from_raw(state))?)
+            {
+                continue;
+            }
+            target.visited.set(edge.target.index(), true);
+            match &mut stack {
+                Some(stack) => stack.push((next.target, edge.target.raw())),
+                None => target.waiting.set(edge.target.index(), true),
+            }
+        }
+    }
+    positions[position].moves = moves;
+    Ok(false)
 }
 
 /// All parts of the formula that steps lead to, the whole formula first.

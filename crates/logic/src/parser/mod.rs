@@ -26,6 +26,8 @@ pub(crate) struct Parsed {
     pub description: Option<String>,
     pub formula: Formula,
     pub expected: bool,
+    /// Whether an error was found in it.
+    pub wrong: bool,
 }
 
 /// Parses the tokens of one file: one formula, or properties.
@@ -66,7 +68,8 @@ impl Parser<'_> {
             if self.kind() != TokenKind::End {
                 self.unexpected_rest();
             }
-            found.push(Parsed { name: None, description: None, formula, expected });
+            let wrong = self.errors > 0 || self.silent;
+            found.push(Parsed { name: None, description: None, formula, expected, wrong });
             return found;
         }
         while self.kind() != TokenKind::End {
@@ -86,6 +89,7 @@ impl Parser<'_> {
     /// `property NAME "what it says" is F expected TRUE end property`
     fn property(&mut self) -> Option<Parsed> {
         let opener = self.span();
+        let errors = self.errors;
         self.bump();
         let name = self.name("the name of the property");
         let mut description = None;
@@ -125,7 +129,8 @@ impl Parser<'_> {
         } else {
             self.eat("end_property");
         }
-        Some(Parsed { name, description, formula: formula?, expected })
+        let wrong = self.errors > errors || self.silent;
+        Some(Parsed { name, description, formula: formula?, expected, wrong })
     }
 
     fn expectation(&mut self) -> bool {
@@ -153,9 +158,14 @@ impl Parser<'_> {
                 "where there are several properties, each needs a name: `property NAME is … end property`",
             )
         } else {
-            diagnostic.help("combine formulas with `and`, `or` or `implies`")
+            diagnostic
         };
-        let diagnostic = self.operator_hint(diagnostic);
+        let mut diagnostic = self.operator_hint(diagnostic);
+        if diagnostic.helps.is_empty() {
+            diagnostic = diagnostic.help(
+                "combine formulas with `and`, `or` or `implies`, or make each a property: `property NAME is … end property`",
+            );
+        }
         self.error(diagnostic);
     }
 

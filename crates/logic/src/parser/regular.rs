@@ -79,13 +79,9 @@ impl Parser<'_> {
     fn counted(&mut self) -> Option<(u32, Option<u32>)> {
         let opener = self.span();
         self.bump();
-        let min = self.bound()?;
-        let max = if self.eat(",") || self.eat("...") || self.eat("..") {
-            if self.at("}") { None } else { Some(self.bound()?) }
-        } else {
-            Some(min)
-        };
+        let bounds = self.bounds();
         self.close("}", opener);
+        let (min, max) = bounds?;
         if max.is_some_and(|max| max < min) {
             self.at -= 1;
             self.error(
@@ -95,6 +91,16 @@ impl Parser<'_> {
             );
             self.bump();
         }
+        Some((min, max))
+    }
+
+    fn bounds(&mut self) -> Option<(u32, Option<u32>)> {
+        let min = self.bound()?;
+        let max = if self.eat(",") || self.eat("...") || self.eat("..") {
+            if self.at("}") { None } else { Some(self.bound()?) }
+        } else {
+            Some(min)
+        };
         Some((min, max))
     }
 

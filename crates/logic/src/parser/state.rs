@@ -67,7 +67,10 @@ impl Parser<'_> {
                         .label(self.span(), "this is one too many")
                         .help("put parts of the chain in brackets"),
                 );
+                // Reading on would nest what every pass has to walk down.
                 self.silent = true;
+                self.at = self.tokens.len() - 1;
+                return left;
             }
             self.bump();
             match operator {
@@ -274,7 +277,11 @@ impl Parser<'_> {
         let span = self.span();
         self.bump();
         let name = self.name("the name of the fixpoint variable");
-        let parameters = if self.at("(") {
+        // A bracket without `x:` behind it begins the body: the dot is missing.
+        let has_parameters = self.at("(")
+            && self.tokens[self.ahead(1)].kind == TokenKind::Word
+            && self.tokens[self.ahead(2)].is(":");
+        let parameters = if has_parameters {
             let opener = self.span();
             self.bump();
             let parameters = self.bindings();
