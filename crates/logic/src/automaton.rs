@@ -1,0 +1,199 @@
+//! Formulas whose violations are a regular set of runs, and those that ask for labels one after the other.
+
+use rustc_hash::FxHashMap;
+
+use crate::action::{ActionCode, LabelText};
+use crate::equations::{Equations, Node, NodeId, translate};
+use crate::tree::*;
+
+/// A nondeterministic automaton over labels, without empty moves.
+///
+/// ```
+/// let mut sources = source::Sources::new();
+/// let text = r#"[ true* . "A" . (not "B")* . 'C.*' ] false"#;
+/// let loaded = logic::load_text("p.mcl", text, &mut sources).unwrap();
+/// let automaton = logic::regular_violation(&loaded.properties[0].formula).unwrap();
+/// assert!(automaton.accepts(["X", "A", "C !1"]));
+/// assert!(!automaton.accepts(["A", "B", "C !1"]));
+/// assert!(!automaton.accepts(["A", "C !1", "X"]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Automaton {
+    /// Whether each state ends a run of the set; the initial state is 0.
+    accepting: Vec<bool>,
+    /// By state: predicates and where they lead.
+    moves: Vec<Vec<(usize, usize)>>,
+    actions: Vec<ActionCode>,
+}
+
+impl Automaton {
+    /// How many states there are; 0 is the initial one.
+    pub fn state_count(&self) -> usize {
+        self.accepting.len()
+    }
+
+    /// Whether a run may end here.
+    pub fn is_accepting(&self, state: usize) -> bool {
+        self.accepting[state]
+    }
+
+    /// Where a label leads from a state, ascending.
+    pub fn successors(&self, state: usize, label: &str) -> Vec<usize> {
+        let label = LabelText::new(label);
+        let mut found: Vec<usize> = self.moves[state]
+            .iter()
+            .filter(|&&(action, _)| holds(&self.actions[action], &label))
+            .map(|&(_, target)| target)
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The moves out of each state for every label of a table, predicates evaluated once: `[state][label]`.
+    pub fn table(&self, labels: &lts::Labels) -> Vec<Vec<Vec<usize>>> {
+        let split: Vec<LabelText> = labels.iter().map(|(_, text)| LabelText::new(text)).collect();
+        let masks: Vec<Vec<bool>> = self
+            .actions
+            .iter()
+            .map(|action| split.iter().map(|label| holds(action, label)).collect())
+            .collect();
+        let row = |state: usize, label: usize| {
+            let moves = self.moves[state].iter().filter(|&&(action, _)| masks[action][label]);
+            let mut found: Vec<usize> = moves.map(|&(_, target)| target).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        (0..self.state_count())
+            .map(|state| (0..split.len()).map(|label| row(state, label)).collect())
+            .collect()
+    }
+
+    /// Whether a sequence of labels is in the set.
+    pub fn accepts<'l>(&self, labels: impl IntoIterator<Item = &'l str>) -> bool {
+        let mut current = vec![0];
+        for label in labels {
+            let mut next: Vec<usize> =
+                current.iter().flat_map(|&state| self.successors(state, label)).collect();
+            next.sort_unstable();
+            next.dedup();
+            current = next;
+        }
+        current.into_iter().any(|state| self.accepting[state])
+    }
+}
+
+/// Without data nothing can go wrong.
+fn holds(action: &ActionCode, label: &LabelText) -> bool {
+    action.matches(label, &|_| None).is_ok_and(|ways| !ways.is_empty())
+}
+
+/// The runs that violate a formula, if they are a regular set: for `[R] false`, `[R] [S] false`, `not <R> true` and
+/// conjunctions of these, without data. The formula fails if and only if the system has a run in the set.
+pub fn regular_violation(formula: &Formula) -> Option<Automaton> {
+    regular(&translate(formula, true).ok()?)
+}
+
+/// The runs that show that a formula holds, if they are a regular set: for `<R> true` and disjunctions of it.
+pub fn regular_witness(formula: &Formula) -> Option<Automaton> {
+    regular(&translate(formula, false).ok()?)
+}
+
+fn regular(equations: &Equations) -> Option<Automaton> {
+    if !equations.is_propositional() {
+        return None;
+    }
+    let mut numbers: FxHashMap<NodeId, usize> = FxHashMap::default();
+    let mut states = vec![equations.root];
+    numbers.insert(equations.root, 0);
+    let mut automaton =
+        Automaton { accepting: Vec::new(), moves: Vec::new(), actions: equations.actions.clone() };
+    while automaton.accepting.len() < states.len() {
+        let mut accepting = false;
+        let mut moves = Vec::new();
+        let mut seen = vec![states[automaton.accepting.len()]];
+        let mut at = 0;
+        while at < seen.len() {
+            match &equations.nodes[seen[at]] {
+                Node::Constant(value) => accepting |= value,
+                Node::Or(parts) => {
+                    for part in parts {
+                        if !seen.contains(part) {
+                            seen.push(*part);
+                        }
+                    }
+                }
+                Node::Fix { priority, body } if priority % 2 == 1 => {
+                    if !seen.contains(body) {
+                        seen.push(*body);
+                    }
+                }
+                Node::Step { all: false, action, next } => {
+                    let fresh = states.len();
+                    let number = *numbers.entry(*next).or_insert(fresh);
+                    if number == fresh {
+                        states.push(*next);
+                    }
+                    moves.push((*action, number));
+                }
+                _ => return None,
+            }
+            at += 1;
+        }
+        automaton.accepting.push(accepting);
+        automaton.moves.push(moves);
+    }
+    Some(automaton)
+}
+
+/// The label predicates that a formula asks for one after the other on every run, if that is what it asks for:
+/// `mu X . (<true> true and [not A] X)`, or with `and [A] F` where F asks for the rest.
+pub fn inevitability(formula: &Formula) -> Option<Vec<Action>> {
+    let mut found = Vec::new();
+    let mut formula = formula;
+    loop {
+        let FormulaKind::Fixpoint { least: true, name, parameters, body } = &formula.kind else {
+            return None;
+        };
+        let FormulaKind::And(parts) = &body.kind else { return None };
+        if !parameters.is_empty() {
+            return None;
+        }
+        let (mut progress, mut awaited, mut then) = (false, None, None);
+        for part in parts {
+            match &part.kind {
+                FormulaKind::Possible(regular, body) if is_any(regular) && is_true(body) => progress = true,
+                FormulaKind::Necessary(regular, body) => {
+                    let RegularKind::Action(action) = &regular.kind else { return None };
+                    match (&action.kind, &body.kind) {
+                        (ActionKind::Not(of), FormulaKind::Name(variable, arguments))
+                            if variable.text == name.text && arguments.is_empty() && awaited.is_none() =>
+                        {
+                            awaited = Some((**of).clone());
+                        }
+                        _ if then.is_none() => then = Some((action, body)),
+                        _ => return None,
+                    }
+                }
+                _ => return None,
+            }
+        }
+        let awaited = awaited.filter(|_| progress)?;
+        let text = awaited.to_string();
+        found.push(awaited);
+        match then {
+            None => return Some(found),
+            Some((action, body)) if action.to_string() == text => formula = body,
+            Some(_) => return None,
+        }
+    }
+}
+
+fn is_any(regular: &Regular) -> bool {
+    matches!(&regular.kind, RegularKind::Action(Action { kind: ActionKind::Constant(true), .. }))
+}
+
+fn is_true(formula: &Formula) -> bool {
+    matches!(&formula.kind, FormulaKind::Data(Expression { kind: ExpressionKind::Bool(true), .. }))
+}

@@ -1,0 +1,64 @@
+//! MCL, the Model Checking Language of CADP: properties of labelled transition systems and models, checked and
+//! explained.
+//!
+//! ```
+//! let aut = "des (0, 3, 2)\n(0, REQUEST, 1)\n(1, GRANT, 0)\n(1, i, 1)\n";
+//! let system = lts::parse_aut(aut, &Default::default())?;
+//! let mut sources = source::Sources::new();
+//! let text = r#"
+//!     property ANSWERED "every request is granted" is
+//!         RESPONSE ("REQUEST", "GRANT")
+//!     end property
+//! "#;
+//! let loaded = logic::load_text("properties.mcl", text, &mut sources).unwrap();
+//! let property = &loaded.properties[0];
+//! let verdict =
+//!     logic::check_lts(&system, &property.formula, &Default::default(), &lts::Progress::new()).unwrap();
+//! assert!(!verdict.holds);
+//! let Some(logic::Explanation::Lasso { prefix, cycle }) = verdict.explanation else { panic!() };
+//! assert_eq!((prefix[0].label.as_str(), cycle[0].label.as_str()), ("REQUEST", "i"));
+//! # Ok::<(), lts::AutError>(())
+//! ```
+//!
+//! The way of a formula: text → tokens with macros expanded (`macros`) → tree (`parser`, [`tree`]) → checked
+//! (`check`) → equations (`equations`) → solved, by a search for one run (`linear`, `reach`), as sets of states
+//! (`sets`) or as a game (`game`, `parity`).
+
+mod action;
+mod automaton;
+mod check;
+mod components;
+mod display;
+mod equations;
+mod game;
+mod honesty;
+mod lexer;
+mod linear;
+mod macros;
+mod parity;
+mod parser;
+mod program;
+mod property;
+mod reach;
+mod replay;
+mod sets;
+mod shape;
+mod solve;
+mod system;
+pub mod tree;
+mod value;
+mod verdict;
+
+pub use automaton::{Automaton, inevitability, regular_violation, regular_witness};
+pub use equations::FormulaTooLarge;
+pub use honesty::unmatched;
+pub use property::{
+    PATTERNS, Properties, Property, deadlock, inevitable, livelock, load_properties, load_text, never,
+    reachable,
+};
+pub use replay::{ReplayError, replay};
+pub use solve::{Options, check_lts, check_model, warnings};
+pub use system::{ModelSystem, Stop, System};
+pub use tree::Formula;
+pub use value::{DataError, Value};
+pub use verdict::{CheckError, Explanation, Method, Step, Verdict};

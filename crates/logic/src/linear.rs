@@ -1,0 +1,412 @@
+//! Searching for one run: breadth first over pairs of a part of the formula and a state.
+//!
+//! Parts that are reached without a step are skipped over ([`Closure`]), so that a pair is entered by a step, and
+//! the first accepted pair gives a shortest trace. Where none is accepted, a cycle whose outermost fixpoint is a
+//! greatest one is accepted too: the run is then a lasso. Linear time and memory in the pairs that are seen.
+
+use std::rc::Rc;
+
+use lts::{LabelId, Progress, StateId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::components::components;
+use crate::equations::Node;
+use crate::program::{InstanceId, Program, Shape};
+use crate::sets::Solved;
+use crate::shape::Class;
+use crate::system::System;
+use crate::verdict::{CheckError, Explanation, Step};
+
+/// How many parts one step may lead to before the formula counts as unbounded.
+const CLOSURE_LIMIT: usize = 100_000;
+/// How many instances a formula with data may have.
+pub(crate) const INSTANCE_LIMIT: usize = 5_000_000;
+
+/// After how many pairs a cycle is first looked for.
+const FIRST_TRIAL: usize = 1 << 14;
+
+/// Conditions on the current state that must hold together.
+type Guard = Rc<[InstanceId]>;
+
+/// What an instance can do next, all parts without a step skipped.
+#[derive(Debug, Default)]
+pub(crate) struct Closure {
+    /// Conditions under which the search is over.
+    pub accepts: Vec<Guard>,
+    /// Steps with their conditions and the largest priority on the way to them.
+    pub steps: Vec<(Guard, u32, InstanceId)>,
+}
+
+/// A search for a run.
+pub(crate) struct Search<'a, S: System> {
+    pub program: Program,
+    pub class: &'a [Class],
+    pub system: S,
+    /// Sets of states for the parts that were solved beforehand.
+    pub solved: Option<&'a Solved>,
+    pub progress: &'a Progress,
+    closures: Vec<Option<Rc<Closure>>>,
+}
+
+/// A pair that was reached, and how.
+struct Pair {
+    instance: InstanceId,
+    state: StateId,
+    parent: u32,
+    label: LabelId,
+}
+
+/// A step between pairs, for the search for cycles.
+#[derive(Clone, Copy)]
+struct Link {
+    target: u32,
+    priority: u32,
+    label: LabelId,
+}
+
+impl<'a, S: System> Search<'a, S> {
+    pub fn new(
+        program: Program,
+        class: &'a [Class],
+        system: S,
+        solved: Option<&'a Solved>,
+        progress: &'a Progress,
+    ) -> Self {
+        Self { program, class, system, solved, progress, closures: Vec::new() }
+    }
+
+    /// A run that the formula accepts, or none.
+    pub fn run(&mut self) -> Result<Option<Explanation>, CheckError> {
+        let initial = self.system.initial()?;
+        let root = self.program.root();
+        let cycles = self.may_cycle();
+        let mut pairs = vec![Pair { instance: root, state: initial, parent: 0, label: LabelId::TAU }];
+        let mut known: FxHashMap<(InstanceId, StateId), u32> = FxHashMap::default();
+        known.insert((root, initial), 0);
+        let mut links: Vec<Link> = Vec::new();
+        let mut ends: Vec<usize> = Vec::new();
+        if self.accepted(root, initial)? {
+            return Ok(Some(Explanation::Trace(Vec::new())));
+        }
+        let mut trial = FIRST_TRIAL;
+        let mut at = 0;
+        while at < pairs.len() {
+            if at % 4096 == 0 {
+                self.progress.advance(4096);
+                if self.progress.is_cancelled() {
+                    return Err(CheckError::Cancelled);
+                }
+            }
+            let (instance, state) = (pairs[at].instance, pairs[at].state);
+            let closure = self.closure(instance)?;
+            for (guard, priority, step) in &closure.steps {
+                if !self.all_hold(guard, state)? {
+                    continue;
+                }
+                let count = self.system.successors(state)?.len();
+                for edge in 0..count {
+                    let edge = self.system.successors(state)?[edge];
+                    let targets =
+                        self.program.targets(*step, edge.label, || self.system.label(edge.label))?;
+                    for &target in targets.iter() {
+                        let fresh = pairs.len() as u32;
+                        let number = *known.entry((target, edge.target)).or_insert(fresh);
+                        if number == fresh {
+                            pairs.push(Pair {
+                                instance: target,
+                                state: edge.target,
+                                parent: at as u32,
+                                label: edge.label,
+                            });
+                            if self.accepted(target, edge.target)? {
+                                return Ok(Some(Explanation::Trace(self.path(&pairs, fresh))));
+                            }
+                        }
+                        if cycles {
+                            links.push(Link { target: number, priority: *priority, label: edge.label });
+                        }
+                    }
+                }
+            }
+            ends.push(links.len());
+            at += 1;
+            // Long before everything is seen there may be a cycle already.
+            if cycles && at == trial {
+                trial *= 8;
+                if let Some(lasso) = self.lasso(&pairs, &links, &ends) {
+                    return Ok(Some(lasso));
+                }
+            }
+            if self.program.instance_count() > INSTANCE_LIMIT {
+                return Err(CheckError::Unbounded(INSTANCE_LIMIT));
+            }
+        }
+        if !cycles {
+            return Ok(None);
+        }
+        Ok(self.lasso(&pairs, &links, &ends))
+    }
+
+    /// Whether some cycle of the formula can be accepted at all.
+    fn may_cycle(&self) -> bool {
+        let equations = &self.program.equations;
+        equations.nodes.iter().zip(self.class).any(|(node, class)| {
+            *class == Class::Linear && matches!(node, Node::Fix { priority, .. } if priority % 2 == 0)
+        })
+    }
+
+    fn accepted(&mut self, instance: InstanceId, state: StateId) -> Result<bool, CheckError> {
+        let closure = self.closure(instance)?;
+        for guard in &closure.accepts {
+            if self.all_hold(guard, state)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub fn all_hold(&mut self, guard: &[InstanceId], state: StateId) -> Result<bool, CheckError> {
+        for &leaf in guard {
+            if !self.leaf_holds(leaf, state)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Evaluates a part that depends on the steps of one state only, or was solved beforehand.
+    pub fn leaf_holds(&mut self, leaf: InstanceId, state: StateId) -> Result<bool, CheckError> {
+        let node = self.program.node(leaf);
+        if let (Class::Solved, Some(solved)) = (self.class[node], self.solved) {
+            return Ok(solved.holds(node, state));
+        }
+        match self.program.shape(leaf)? {
+            Shape::Constant(value) => Ok(value),
+            Shape::Join { all, parts, .. } => {
+                for &part in parts.iter() {
+                    if self.leaf_holds(part, state)? != all {
+                        return Ok(!all);
+                    }
+                }
+                Ok(all)
+            }
+            Shape::Step { all } => {
+                let count = self.system.successors(state)?.len();
+                for edge in 0..count {
+                    let edge = self.system.successors(state)?[edge];
+                    let targets = self.program.targets(leaf, edge.label, || self.system.label(edge.label))?;
+                    // Behind the step there is a constant, which is not `all`, or there would be no step.
+                    if !targets.is_empty() {
+                        return Ok(!all);
+                    }
+                }
+                Ok(all)
+            }
+        }
+    }
+
+    /// What an instance can do next.
+    pub fn closure(&mut self, instance: InstanceId) -> Result<Rc<Closure>, CheckError> {
+        if let Some(Some(closure)) = self.closures.get(instance as usize) {
+            return Ok(closure.clone());
+        }
+        let closure = Rc::new(self.make_closure(instance)?);
+        if self.closures.len() <= instance as usize {
+            self.closures.resize(instance as usize + 1, None);
+        }
+        self.closures[instance as usize] = Some(closure.clone());
+        Ok(closure)
+    }
+
+    fn make_closure(&mut self, start: InstanceId) -> Result<Closure, CheckError> {
+        enum Work {
+            Enter(InstanceId, Vec<InstanceId>, u32),
+            Leave,
+        }
+        let mut closure = Closure::default();
+        let mut seen: FxHashSet<(InstanceId, u32, Vec<InstanceId>)> = FxHashSet::default();
+        let mut path: Vec<(InstanceId, u32)> = Vec::new();
+        let mut work = vec![Work::Enter(start, Vec::new(), 0)];
+        while let Some(next) = work.pop() {
+            let Work::Enter(instance, mut guard, before) = next else {
+                path.pop();
+                continue;
+            };
+            if let Some(from) = path.iter().position(|&(one, _)| one == instance) {
+                // Round without a step: for ever true if the outermost fixpoint is a greatest one.
+                let outermost = path[from..].iter().map(|&(_, priority)| priority).max().unwrap_or(1);
+                if outermost % 2 == 0 {
+                    closure.accepts.push(guard.into());
+                }
+                continue;
+            }
+            if seen.len() > CLOSURE_LIMIT {
+                return Err(CheckError::Unbounded(CLOSURE_LIMIT));
+            }
+            if !seen.insert((instance, before, guard.clone())) {
+                continue;
+            }
+            let is_leaf = |class: Class| matches!(class, Class::Leaf | Class::Solved);
+            let shape = self.program.shape(instance)?;
+            if is_leaf(self.class[self.program.node(instance)]) {
+                match shape {
+                    Shape::Constant(true) => {}
+                    Shape::Constant(false) => continue,
+                    _ => add_guard(&mut guard, instance),
+                }
+                closure.accepts.push(guard.into());
+                continue;
+            }
+            match shape {
+                Shape::Constant(_) => unreachable!("constants are leaves"),
+                Shape::Step { .. } => closure.steps.push((guard.into(), before, instance)),
+                Shape::Join { all: false, parts, priority } => {
+                    path.push((instance, priority));
+                    work.push(Work::Leave);
+                    let priority = before.max(priority);
+                    work.extend(parts.iter().rev().map(|&part| Work::Enter(part, guard.clone(), priority)));
+                }
+                Shape::Join { all: true, parts, .. } => {
+                    // One part goes on, the others are conditions on this state.
+                    let class = |search: &Self, part: InstanceId| search.class[search.program.node(part)];
+                    let rest = parts.iter().copied().find(|&part| class(self, part) == Class::Linear);
+                    let rest = rest
+                        .or_else(|| parts.iter().copied().find(|&part| class(self, part) == Class::Local));
+                    let mut possible = true;
+                    for &part in parts.iter().filter(|&&part| Some(part) != rest) {
+                        match self.program.shape(part)? {
+                            Shape::Constant(value) => possible &= value,
+                            _ => add_guard(&mut guard, part),
+                        }
+                    }
+                    if !possible {
+                        continue;
+                    }
+                    match rest {
+                        Some(part) => {
+                            path.push((instance, 0));
+                            work.push(Work::Leave);
+                            work.push(Work::Enter(part, guard, before));
+                        }
+                        None => closure.accepts.push(guard.into()),
+                    }
+                }
+            }
+        }
+        // One without conditions makes the others superfluous.
+        if let Some(always) = closure.accepts.iter().find(|guard| guard.is_empty()).cloned() {
+            closure.accepts = vec![always];
+        }
+        Ok(closure)
+    }
+
+    fn step(&self, source: StateId, label: LabelId, target: StateId) -> Step {
+        Step { source, label: self.system.label(label), target, slots: self.system.slots(target) }
+    }
+
+    /// The steps from the first pair to another.
+    fn path(&self, pairs: &[Pair], to: u32) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut at = to;
+        while at != 0 {
+            let pair = &pairs[at as usize];
+            steps.push(self.step(pairs[pair.parent as usize].state, pair.label, pair.state));
+            at = pair.parent;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// The nearest cycle whose largest priority is even.
+    fn lasso(&self, pairs: &[Pair], links: &[Link], ends: &[usize]) -> Option<Explanation> {
+        let row = |pair: usize| {
+            let start = if pair == 0 { 0 } else { ends.get(pair - 1).copied().unwrap_or(links.len()) };
+            &links[start..ends.get(pair).copied().unwrap_or(links.len())]
+        };
+        let mut priorities: Vec<u32> = links.iter().map(|link| link.priority).collect();
+        priorities.sort_unstable();
+        priorities.dedup();
+        let mut best: Option<(usize, Link, u32, Vec<u32>)> = None;
+        for &priority in priorities.iter().filter(|&&priority| priority % 2 == 0) {
+            // A link that is too high leads nowhere: to its own source, which forms no component with others.
+            let (component, _) = components(pairs.len(), |pair, at| {
+                let link = row(pair).get(at)?;
+                Some(if link.priority <= priority { link.target as usize } else { pair })
+            });
+            let found = (0..pairs.len()).find_map(|pair| {
+                row(pair)
+                    .iter()
+                    .find(|link| {
+                        link.priority == priority && component[pair] == component[link.target as usize]
+                    })
+                    .map(|link| (pair, *link))
+            });
+            if let Some((pair, link)) = found {
+                if best.as_ref().is_none_or(|(other, ..)| pair < *other) {
+                    best = Some((pair, link, priority, component));
+                }
+            }
+        }
+        let (start, first, priority, component) = best?;
+        let back = self.way_back(pairs, &row, first.target, start as u32, priority, &component);
+        let prefix = self.path(pairs, start as u32);
+        let mut cycle = vec![self.step(pairs[start].state, first.label, pairs[first.target as usize].state)];
+        let mut at = first.target;
+        for link in back {
+            cycle.push(self.step(pairs[at as usize].state, link.label, pairs[link.target as usize].state));
+            at = link.target;
+        }
+        Some(Explanation::Lasso { prefix, cycle })
+    }
+
+    /// A shortest way inside one component.
+    fn way_back<'l>(
+        &self,
+        pairs: &[Pair],
+        row: &dyn Fn(usize) -> &'l [Link],
+        from: u32,
+        to: u32,
+        priority: u32,
+        component: &[u32],
+    ) -> Vec<Link> {
+        let mut before: FxHashMap<u32, (u32, Link)> = FxHashMap::default();
+        let mut queue = vec![from];
+        let mut at = 0;
+        while at < queue.len() && from != to {
+            let pair = queue[at];
+            at += 1;
+            for link in row(pair as usize) {
+                let inside = component[link.target as usize] == component[to as usize];
+                if link.priority > priority
+                    || !inside
+                    || link.target == from
+                    || before.contains_key(&link.target)
+                {
+                    continue;
+                }
+                before.insert(link.target, (pair, *link));
+                if link.target == to {
+                    at = queue.len();
+                    break;
+                }
+                queue.push(link.target);
+            }
+        }
+        debug_assert!(pairs.len() > to as usize);
+        let mut way = Vec::new();
+        let mut at = to;
+        while at != from {
+            let Some(&(parent, link)) = before.get(&at) else { break };
+            way.push(link);
+            at = parent;
+        }
+        way.reverse();
+        way
+    }
+}
+
+fn add_guard(guard: &mut Vec<InstanceId>, leaf: InstanceId) {
+    if let Err(place) = guard.binary_search(&leaf) {
+        guard.insert(place, leaf);
+    }
+}

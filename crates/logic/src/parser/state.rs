@@ -1,0 +1,437 @@
+//! State formulas, by operator precedence.
+
+use source::{Diagnostic, Span};
+
+use super::Parser;
+use crate::lexer::{KEYWORDS, TokenKind};
+use crate::tree::{
+    BinaryOperator, Binding, Domain, DomainValues, Expression, ExpressionKind, Formula, FormulaKind, Type,
+    UnaryOperator,
+};
+
+/// Levels of operators, loosest first.
+const IMPLIES: u8 = 1;
+const OR: u8 = 2;
+const AND: u8 = 3;
+const COMPARISON: u8 = 4;
+pub(super) const SUM: u8 = 5;
+const PRODUCT: u8 = 6;
+
+/// How many operators of one chain of arithmetic or implications are accepted: they nest.
+const CHAIN_LIMIT: usize = 100;
+
+impl Parser<'_> {
+    /// A state formula.
+    pub(super) fn formula(&mut self) -> Formula {
+        self.operators(IMPLIES)
+    }
+
+    fn operator(&self) -> Option<(BinaryOperator, u8)> {
+        if !matches!(self.kind(), TokenKind::Word | TokenKind::Symbol) {
+            return None;
+        }
+        Some(match self.tokens[self.at].text.as_str() {
+            "implies" => (BinaryOperator::Implies, IMPLIES),
+            "equ" | "<=>" => (BinaryOperator::Equ, IMPLIES),
+            "xor" => (BinaryOperator::Xor, IMPLIES),
+            "or" => (BinaryOperator::Or, OR),
+            "and" => (BinaryOperator::And, AND),
+            "=" | "==" => (BinaryOperator::Equal, COMPARISON),
+            "<>" | "!=" => (BinaryOperator::Different, COMPARISON),
+            "<" => (BinaryOperator::Less, COMPARISON),
+            "<=" => (BinaryOperator::LessEqual, COMPARISON),
+            ">" => (BinaryOperator::Greater, COMPARISON),
+            ">=" => (BinaryOperator::GreaterEqual, COMPARISON),
+            "+" => (BinaryOperator::Plus, SUM),
+            "-" => (BinaryOperator::Minus, SUM),
+            "*" => (BinaryOperator::Times, PRODUCT),
+            "/" | "div" => (BinaryOperator::Divide, PRODUCT),
+            "mod" | "%" => (BinaryOperator::Modulo, PRODUCT),
+            _ => return None,
+        })
+    }
+
+    /// Operands joined by operators of at least `level`.
+    pub(super) fn operators(&mut self, level: u8) -> Formula {
+        let start = self.span();
+        let mut left = self.nested(wrong(start), |parser| parser.operand());
+        let mut chained = 0;
+        while let Some((operator, found)) = self.operator() {
+            if found < level {
+                break;
+            }
+            chained += 1;
+            if chained > CHAIN_LIMIT && !matches!(operator, BinaryOperator::And | BinaryOperator::Or) {
+                self.error(
+                    Diagnostic::error(format!("more than {CHAIN_LIMIT} operators in a row"))
+                        .label(self.span(), "this is one too many")
+                        .help("put parts of the chain in brackets"),
+                );
+                // Reading on would nest what every pass has to walk down.
+                self.silent = true;
+                self.at = self.tokens.len() - 1;
+                return left;
+            }
+            self.bump();
+            match operator {
+                BinaryOperator::And | BinaryOperator::Or => {
+                    let word = if found == AND { "and" } else { "or" };
+                    let mut all = vec![left];
+                    loop {
+                        all.push(self.operators(found + 1));
+                        if !self.eat(word) {
+                            break;
+                        }
+                    }
+                    let kind = if found == AND { FormulaKind::And(all) } else { FormulaKind::Or(all) };
+                    left = Formula { kind, span: self.since(start) };
+                }
+                BinaryOperator::Implies => {
+                    let right = self.nested(wrong(start), |parser| parser.operators(IMPLIES));
+                    let kind = FormulaKind::Binary(operator, Box::new(left), Box::new(right));
+                    left = Formula { kind, span: self.since(start) };
+                }
+                BinaryOperator::Equ | BinaryOperator::Xor => {
+                    let right = self.operators(found + 1);
+                    let kind = FormulaKind::Binary(operator, Box::new(left), Box::new(right));
+                    left = Formula { kind, span: self.since(start) };
+                }
+                _ => {
+                    let right = self.operators(found + 1);
+                    let (left_data, right_data) = (self.as_expression(left), self.as_expression(right));
+                    let kind = ExpressionKind::Binary(operator, Box::new(left_data), Box::new(right_data));
+                    let span = self.since(start);
+                    left = Formula { kind: FormulaKind::Data(Expression { kind, span }), span };
+                    if found == COMPARISON {
+                        if let Some((_, COMPARISON)) = self.operator() {
+                            let diagnostic = Diagnostic::error("comparisons can't be chained")
+                                .label(self.span(), "a second comparison")
+                                .help("write `a < b and b < c`; a modality `<R> F` behind a formula needs `and` or `or` before it");
+                            self.error(diagnostic);
+                        }
+                    }
+                }
+            }
+        }
+        left
+    }
+
+    fn operand(&mut self) -> Formula {
+        let start = self.span();
+        let token = &self.tokens[self.at];
+        let data = |kind: ExpressionKind| FormulaKind::Data(Expression { kind, span: start });
+        let kind = match token.kind {
+            TokenKind::Number => match token.text.parse::<i64>() {
+                Ok(value) => data(ExpressionKind::Number(value)),
+                Err(_) => {
+                    let diagnostic = Diagnostic::error("this number is too large")
+                        .label(start, format!("at most {}", i64::MAX));
+                    self.error(diagnostic);
+                    data(ExpressionKind::Wrong)
+                }
+            },
+            TokenKind::Text => data(ExpressionKind::Text(token.text.clone())),
+            TokenKind::Pattern => {
+                let diagnostic = Diagnostic::error("a pattern on labels is not a formula about states")
+                    .label(start, "expected a formula")
+                    .help(format!(
+                        "write `<'{0}'> true` (such a step is possible) or `['{0}'] false` (it is not)",
+                        token.text
+                    ));
+                self.error(diagnostic);
+                data(ExpressionKind::Wrong)
+            }
+            TokenKind::End => return self.no_operand(start),
+            TokenKind::Word | TokenKind::Symbol => return self.construct(start),
+        };
+        self.bump();
+        Formula { kind, span: start }
+    }
+
+    fn construct(&mut self, start: Span) -> Formula {
+        let text = self.tokens[self.at].text.clone();
+        let kind = match text.as_str() {
+            "true" | "false" => {
+                self.bump();
+                let kind = ExpressionKind::Bool(text == "true");
+                FormulaKind::Data(Expression { kind, span: start })
+            }
+            "not" => {
+                self.bump();
+                FormulaKind::Not(Box::new(self.operators(COMPARISON)))
+            }
+            "-" => {
+                self.bump();
+                let of = self.operators(PRODUCT + 1);
+                let of = self.as_expression(of);
+                let kind = ExpressionKind::Unary(UnaryOperator::Minus, Box::new(of));
+                FormulaKind::Data(Expression { kind, span: self.since(start) })
+            }
+            "(" => {
+                self.bump();
+                self.brackets += 1;
+                let inside = self.formula();
+                self.brackets -= 1;
+                self.close(")", start);
+                return Formula { span: self.since(start), ..inside };
+            }
+            "<" | "[" => return self.modality(start, text == "<"),
+            "{" => {
+                self.bump();
+                let list = self.list("}");
+                self.close("}", start);
+                let kind = ExpressionKind::Call("{}".to_owned(), list);
+                FormulaKind::Data(Expression { kind, span: self.since(start) })
+            }
+            "mu" | "nu" => self.fixpoint(text == "mu"),
+            "forall" | "exists" => self.quantified(text == "exists"),
+            "if" => self.conditional(start),
+            "let" => self.let_in(start),
+            _ if self.kind() == TokenKind::Word && !KEYWORDS.contains(&text.as_str()) => {
+                let name = crate::tree::Name { text, span: start };
+                self.bump();
+                let arguments = if self.at("(") { self.arguments() } else { Vec::new() };
+                FormulaKind::Name(name, arguments)
+            }
+            _ => return self.no_operand(start),
+        };
+        Formula { kind, span: self.since(start) }
+    }
+
+    fn no_operand(&mut self, start: Span) -> Formula {
+        let mut diagnostic = self.expected_diagnostic("a formula");
+        diagnostic = match self.tokens[self.at].text.as_str() {
+            "tau" | "any" | "nil" if self.kind() == TokenKind::Word => {
+                diagnostic.help("steps are written in a modality: `< tau > true`")
+            }
+            "case" | "while" | "for" | "loop" | "repeat" if self.kind() == TokenKind::Word => diagnostic
+                .note(
+                    "this construct of MCL 4 is not supported; `if`, `let` and parameterised fixpoints are",
+                ),
+            "@" => diagnostic.help("`@` follows a possibility: `< R > @`"),
+            "-|" => diagnostic.help("`-|` follows a necessity: `[ R ] -|`"),
+            "," if self.kind() == TokenKind::Symbol => diagnostic,
+            _ => diagnostic,
+        };
+        self.error(diagnostic);
+        // Step over what can't start or end anything, so that the rest is read.
+        if self.kind() == TokenKind::Symbol
+            && matches!(self.tokens[self.at].text.as_str(), "&" | "~" | "!" | "@" | "-|")
+        {
+            self.bump();
+        }
+        wrong(start)
+    }
+
+    /// `<R> F`, `[R] F`, `<R> @`, `[R] -|`
+    fn modality(&mut self, start: Span, possible: bool) -> Formula {
+        self.bump();
+        self.brackets += 1;
+        let regular = self.regular();
+        self.brackets -= 1;
+        self.close(if possible { ">" } else { "]" }, start);
+        let kind = if possible && self.eat("@") {
+            FormulaKind::Forever(regular)
+        } else if !possible && self.eat("-|") {
+            FormulaKind::Saturated(regular)
+        } else {
+            if self.at("@") || self.at("-|") {
+                let (right, wrong) = if possible { ("< R > @", "-|") } else { ("[ R ] -|", "@") };
+                let diagnostic = Diagnostic::error(format!("`{wrong}` does not follow this modality"))
+                    .label(self.span(), "not here")
+                    .label(start, "because of this")
+                    .help(format!("write `{right}`"));
+                self.error(diagnostic);
+                self.bump();
+                return Formula { kind: FormulaKind::Forever(regular), span: self.since(start) };
+            }
+            let ends = self.kind() == TokenKind::End
+                || [")", "and", "or", "end", "implies", "expected"].iter().any(|end| self.at(end));
+            if ends {
+                let found = self.found();
+                let what = if possible {
+                    "`true`: such a step is possible"
+                } else {
+                    "`false`: there is no such step"
+                };
+                let diagnostic =
+                    Diagnostic::error(format!("expected a formula behind the modality, found {found}"))
+                        .label(self.span(), "expected a formula")
+                        .label(start, "behind this modality")
+                        .help(format!("write {what}"));
+                self.error(diagnostic);
+                return wrong(start);
+            }
+            let body = Box::new(self.operators(COMPARISON));
+            if possible {
+                FormulaKind::Possible(regular, body)
+            } else {
+                FormulaKind::Necessary(regular, body)
+            }
+        };
+        Formula { kind, span: self.since(start) }
+    }
+
+    /// `mu X (x:T := E) . F`
+    fn fixpoint(&mut self, least: bool) -> FormulaKind {
+        let span = self.span();
+        self.bump();
+        let name = self.name("the name of the fixpoint variable");
+        // A bracket without `x:` behind it begins the body: the dot is missing.
+        let has_parameters = self.at("(")
+            && self.tokens[self.ahead(1)].kind == TokenKind::Word
+            && self.tokens[self.ahead(2)].is(":");
+        let parameters = if has_parameters {
+            let opener = self.span();
+            self.bump();
+            let parameters = self.bindings();
+            self.close(")", opener);
+            parameters
+        } else {
+            Vec::new()
+        };
+        self.dot("the fixpoint variable");
+        let body = Box::new(self.formula());
+        match name {
+            Some(name) => FormulaKind::Fixpoint { least, name, parameters, body },
+            None => wrong(span).kind,
+        }
+    }
+
+    fn dot(&mut self, behind: &str) {
+        if self.eat(".") {
+            return;
+        }
+        let diagnostic =
+            self.expected_diagnostic("`.`").note(format!("a `.` stands between {behind} and the body"));
+        self.error(diagnostic);
+    }
+
+    /// `x:T := E, y:U := E`
+    fn bindings(&mut self) -> Vec<Binding> {
+        let mut bindings = Vec::new();
+        loop {
+            let Some(name) = self.name("the name of a variable") else { return bindings };
+            let type_of = self.type_of();
+            if !self.eat(":=") {
+                let diagnostic = self
+                    .expected_diagnostic("`:=` and a value")
+                    .help(format!("give `{}` its first value: `{}:nat := 0`", name.text, name.text));
+                self.error(diagnostic);
+                return bindings;
+            }
+            let value = self.expression();
+            bindings.push(Binding { name, type_of, value });
+            if !self.eat(",") {
+                return bindings;
+            }
+        }
+    }
+
+    /// `forall x:T among { a ... b }, y:bool . F`
+    fn quantified(&mut self, exists: bool) -> FormulaKind {
+        self.bump();
+        let mut variables = Vec::new();
+        loop {
+            let Some(name) = self.name("the name of a variable") else { break };
+            let type_of = self.type_of();
+            let values = if self.eat("among") {
+                self.domain()
+            } else if type_of == Type::Bool {
+                DomainValues::Bool
+            } else {
+                let diagnostic = self
+                    .expected_diagnostic("`among` and the values")
+                    .note("only finite sets of values can be tried one by one")
+                    .help(format!("write `{}:nat among {{ 0 ... 9 }}`", name.text));
+                self.error(diagnostic);
+                DomainValues::Bool
+            };
+            variables.push(Domain { name, type_of, values });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.dot("the variables");
+        let body = Box::new(self.formula());
+        FormulaKind::Quantified { exists, variables, body }
+    }
+
+    fn domain(&mut self) -> DomainValues {
+        let opener = self.span();
+        if !self.expect("{") {
+            return DomainValues::Bool;
+        }
+        let first = self.expression();
+        let values = if self.eat("...") || self.eat("..") {
+            DomainValues::Range(first, self.expression())
+        } else {
+            let mut all = vec![first];
+            while self.eat(",") {
+                all.push(self.expression());
+            }
+            DomainValues::Set(all)
+        };
+        self.close("}", opener);
+        values
+    }
+
+    /// `if F then G elsif F then G else H end if`
+    fn conditional(&mut self, start: Span) -> FormulaKind {
+        let mut arms = Vec::new();
+        loop {
+            self.bump();
+            let condition = self.formula();
+            if !self.expect("then") {
+                return wrong(start).kind;
+            }
+            let branch = self.formula();
+            arms.push((condition, branch));
+            if !self.at("elsif") {
+                break;
+            }
+        }
+        if !self.eat("else") {
+            let diagnostic = self
+                .expected_diagnostic("`else`")
+                .label(start, "this `if` says nothing of the other case")
+                .help("write `else true` where nothing is asked there");
+            self.error(diagnostic);
+            self.closing("if", start);
+            return wrong(start).kind;
+        }
+        let otherwise = Box::new(self.formula());
+        self.closing("if", start);
+        FormulaKind::If(arms, otherwise)
+    }
+
+    /// `end if`, `end let`
+    fn closing(&mut self, word: &str, opener: Span) {
+        if self.eat(&format!("end_{word}")) {
+            return;
+        }
+        if self.at("end") && self.tokens[self.ahead(1)].is(word) {
+            self.bump();
+            self.bump();
+            return;
+        }
+        let diagnostic = self.expected_diagnostic(&format!("`end {word}`")).label(opener, "to close this");
+        self.error(diagnostic);
+    }
+
+    /// `let x:T := E in F end let`
+    fn let_in(&mut self, start: Span) -> FormulaKind {
+        self.bump();
+        let bindings = self.bindings();
+        if !self.expect("in") {
+            return wrong(start).kind;
+        }
+        let body = Box::new(self.formula());
+        self.closing("let", start);
+        FormulaKind::Let(bindings, body)
+    }
+}
+
+fn wrong(span: Span) -> Formula {
+    Formula { kind: FormulaKind::Data(Expression { kind: ExpressionKind::Wrong, span }), span }
+}

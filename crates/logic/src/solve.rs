@@ -1,0 +1,218 @@
+//! Choosing how to check a formula, and checking it.
+
+use lts::{Lts, Progress, StateId};
+use model::Model;
+use source::Diagnostic;
+
+use crate::equations::{Equations, translate};
+use crate::game::Arena;
+use crate::honesty::{occasions, unmatched};
+use crate::linear::Search;
+use crate::program::Program;
+use crate::reach::{Quick, quick};
+use crate::sets::Solved;
+use crate::shape::{Class, classify};
+use crate::system::{ModelSystem, Stop, System};
+use crate::tree::Formula;
+use crate::verdict::{CheckError, Explanation, Method, Step, Verdict};
+
+/// What a check should do beside finding the verdict.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Look for a trace, a lasso or a part of the system that shows the verdict.
+    pub explain: bool,
+    /// How many states of a model may be explored.
+    pub max_states: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { explain: true, max_states: usize::MAX }
+    }
+}
+
+/// An LTS from this size on is first searched without keeping the way.
+const LARGE: usize = 1 << 16;
+
+/// Checks a formula on an LTS.
+///
+/// ```
+/// use lts::Progress;
+/// let lts = lts::parse_aut("des (0, 2, 2)\n(0, SEND, 1)\n(1, LOSE, 0)\n", &Default::default())?;
+/// let mut sources = source::Sources::new();
+/// let loaded = logic::load_text("p.mcl", r#"NEVER ("LOSE")"#, &mut sources).unwrap();
+/// let verdict = logic::check_lts(&lts, &loaded.properties[0].formula, &Default::default(), &Progress::new()).unwrap();
+/// assert!(!verdict.holds);
+/// assert_eq!(verdict.explanation.unwrap().labels().unwrap(), ["SEND", "LOSE"]);
+/// # Ok::<(), lts::AutError>(())
+/// ```
+pub fn check_lts(
+    lts: &Lts,
+    formula: &Formula,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
+    let positive = translate(formula, false)?;
+    let negative = translate(formula, true)?;
+    let sets = positive.is_propositional();
+    // One run is the best explanation; a run that ends in a solved part comes next.
+    for solvable in [false, true] {
+        for (equations, negated) in [(&negative, true), (&positive, false)] {
+            let class = classify(equations, solvable && sets);
+            if matches!(class[equations.root], Class::Linear | Class::Local | Class::Leaf) {
+                return by_automaton(lts, equations, &class, negated, options, progress);
+            }
+        }
+    }
+    let class = classify(&positive, sets);
+    if class[positive.root] == Class::Solved && (lts.state_count() >= LARGE || !options.explain) {
+        let solved = Solved::new(lts, &positive, &class, progress)?.ok_or(CheckError::Cancelled)?;
+        let holds = solved.holds(positive.root, lts.initial());
+        drop(solved);
+        let mut verdict =
+            Verdict { holds, explanation: None, states_visited: lts.state_count(), method: Method::Sets };
+        if options.explain {
+            verdict.explanation = by_game(lts, positive, options, progress)?.0.explanation;
+        }
+        return Ok(verdict);
+    }
+    Ok(by_game(lts, positive, options, progress)?.0)
+}
+
+/// Checks a formula on a model, exploring only what is needed.
+pub fn check_model(
+    model: &dyn Model,
+    formula: &Formula,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
+    let positive = translate(formula, false)?;
+    let negative = translate(formula, true)?;
+    for (equations, negated) in [(&negative, true), (&positive, false)] {
+        let class = classify(equations, false);
+        if matches!(class[equations.root], Class::Linear | Class::Local | Class::Leaf) {
+            let system = ModelSystem::new(model, options.max_states);
+            let mut search = Search::new(Program::new(equations.clone()), &class, system, None, progress);
+            let found = search.run();
+            let found = with_trace(found, &mut search.system)?;
+            return Ok(Verdict {
+                holds: found.is_some() != negated,
+                explanation: found.filter(|_| options.explain),
+                states_visited: search.system.state_count(),
+                method: Method::Automaton,
+            });
+        }
+    }
+    let mut arena = Arena::new(Program::new(positive), ModelSystem::new(model, options.max_states), progress);
+    let holds = arena.run();
+    let holds = with_trace(holds, arena.system_mut())?;
+    let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
+    Ok(Verdict { holds, explanation, states_visited: arena.system().state_count(), method: Method::Game })
+}
+
+fn by_automaton(
+    lts: &Lts,
+    equations: &Equations,
+    class: &[Class],
+    negated: bool,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
+    let solved = match class.contains(&Class::Solved) {
+        true => Some(Solved::new(lts, equations, class, progress)?.ok_or(CheckError::Cancelled)?),
+        false => None,
+    };
+    let mut search = Search::new(Program::new(equations.clone()), class, lts, solved.as_ref(), progress);
+    let mut known = Quick::Unknown;
+    if lts.state_count() >= LARGE || !options.explain {
+        known = quick(&mut search, lts)?;
+    }
+    let verdict = |found: bool, explanation: Option<Explanation>| Verdict {
+        holds: found != negated,
+        explanation,
+        states_visited: lts.state_count(),
+        method: Method::Automaton,
+    };
+    match known {
+        Quick::Empty => return Ok(verdict(false, None)),
+        Quick::Accepts if !options.explain => return Ok(verdict(true, None)),
+        _ => {}
+    }
+    let found = search.run()?;
+    Ok(verdict(found.is_some(), found.filter(|_| options.explain)))
+}
+
+fn by_game<'a>(
+    lts: &'a Lts,
+    equations: Equations,
+    options: &Options,
+    progress: &'a Progress,
+) -> Result<(Verdict, Arena<'a, &'a Lts>), CheckError> {
+    let mut arena = Arena::new(Program::new(equations), lts, progress);
+    let holds = arena.run()?;
+    let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
+    let verdict = Verdict { holds, explanation, states_visited: lts.state_count(), method: Method::Game };
+    Ok((verdict, arena))
+}
+
+/// Adds to a model's run-time error the way that leads to it.
+fn with_trace<T>(result: Result<T, CheckError>, system: &mut ModelSystem<'_>) -> Result<T, CheckError> {
+    result.map_err(|error| match error {
+        CheckError::Stopped { stop, .. } => {
+            let trace = match &stop {
+                Stop::Model { state: Some(state), .. } => system.path_to(*state),
+                _ => Vec::new(),
+            };
+            CheckError::Stopped { stop, trace, states_visited: system.state_count() }
+        }
+        other => other,
+    })
+}
+
+impl ModelSystem<'_> {
+    /// A shortest run over the explored steps.
+    fn path_to(&mut self, goal: StateId) -> Vec<Step> {
+        let Ok(initial) = self.initial() else { return Vec::new() };
+        let mut before = vec![None; self.state_count()];
+        let mut queue = std::collections::VecDeque::from([initial]);
+        while let Some(state) = queue.pop_front() {
+            if state == goal {
+                break;
+            }
+            for &edge in self.explored(state) {
+                if edge.target != initial && before[edge.target.index()].is_none() {
+                    before[edge.target.index()] = Some((state, edge.label));
+                    queue.push_back(edge.target);
+                }
+            }
+        }
+        let mut steps = Vec::new();
+        let mut at = goal;
+        while let Some((source, label)) = before[at.index()] {
+            steps.push(Step { source, label: self.label(label), target: at, slots: self.slots(at) });
+            at = source;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+/// What should be said beside the verdict of a formula on an LTS: labels that do not exist, and a property that
+/// holds for want of an occasion.
+pub fn warnings(lts: &Lts, formula: &Formula, verdict: &Verdict, progress: &Progress) -> Vec<Diagnostic> {
+    let used = lts.used_labels();
+    let labels: Vec<&str> =
+        lts.labels().iter().filter(|(label, _)| used[label.index()]).map(|(_, text)| text).collect();
+    let mut warnings = unmatched(formula, &labels);
+    if !verdict.holds {
+        return warnings;
+    }
+    let options = Options { explain: false, ..Options::default() };
+    for occasion in occasions(formula) {
+        match check_lts(lts, &occasion.formula, &options, progress) {
+            Ok(Verdict { holds: false, .. }) => warnings.push(occasion.warning),
+            _ => {}
+        }
+    }
+    warnings
+}

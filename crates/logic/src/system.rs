@@ -1,0 +1,173 @@
+//! What formulas are evaluated on: a finished LTS, or a model explored as far as is needed.
+
+use lts::{Edge, LabelId, Lts, RowSet, StateId};
+use model::{Model, ModelError, Slot, Worker};
+
+/// Why a system gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The model has a run-time error in a state.
+    #[error("{error}")]
+    Model {
+        /// What is wrong.
+        error: ModelError,
+        /// The state in which it happens; unknown in the initial one.
+        state: Option<StateId>,
+    },
+    /// More states than allowed.
+    #[error("the limit of {0} states was reached")]
+    States(usize),
+}
+
+/// A labelled transition system, seen from its states.
+pub trait System {
+    /// Where everything begins.
+    fn initial(&mut self) -> Result<StateId, Stop>;
+    /// The steps out of a state, no two equal.
+    fn successors(&mut self, state: StateId) -> Result<&[Edge], Stop>;
+    /// The text of a label.
+    fn label(&self, label: LabelId) -> String;
+    /// How many states have been seen.
+    fn state_count(&self) -> usize;
+    /// The values of a state, where it is one of a model.
+    fn slots(&self, state: StateId) -> Option<Box<[Slot]>>;
+}
+
+/// An LTS is a system of which everything is known.
+impl System for &Lts {
+    fn initial(&mut self) -> Result<StateId, Stop> {
+        Ok(Lts::initial(self))
+    }
+
+    fn successors(&mut self, state: StateId) -> Result<&[Edge], Stop> {
+        Ok(self.outgoing(state))
+    }
+
+    fn label(&self, label: LabelId) -> String {
+        Lts::label(self, label).to_owned()
+    }
+
+    fn state_count(&self) -> usize {
+        Lts::state_count(self)
+    }
+
+    fn slots(&self, _: StateId) -> Option<Box<[Slot]>> {
+        None
+    }
+}
+
+/// A model explored on demand: states are numbered as they are seen, and the steps of each are computed once.
+pub struct ModelSystem<'a> {
+    model: &'a dyn Model,
+    worker: Box<dyn Worker + 'a>,
+    states: RowSet,
+    /// The steps of each state as a range of `edges`; the first is past the second until they are known.
+    rows: Vec<(u32, u32)>,
+    edges: Vec<Edge>,
+    max_states: usize,
+}
+
+const UNKNOWN: (u32, u32) = (1, 0);
+
+impl<'a> ModelSystem<'a> {
+    /// Nothing explored yet.
+    pub fn new(model: &'a dyn Model, max_states: usize) -> Self {
+        Self {
+            model,
+            worker: model.worker(),
+            states: RowSet::default(),
+            rows: Vec::new(),
+            edges: Vec::new(),
+            max_states: max_states.min(u32::MAX as usize - 1),
+        }
+    }
+
+    /// The steps of a state, none if they have not been asked for.
+    pub(crate) fn explored(&self, state: StateId) -> &[Edge] {
+        match self.rows[state.index()] {
+            UNKNOWN => &[],
+            (start, end) => &self.edges[start as usize..end as usize],
+        }
+    }
+
+    fn state(
+        layout: &model::Layout,
+        states: &mut RowSet,
+        rows: &mut Vec<(u32, u32)>,
+        packed: &mut [u32],
+        state: &[Slot],
+    ) -> StateId {
+        layout.pack(state, packed);
+        let (number, new) = states.insert(packed);
+        if new {
+            rows.push(UNKNOWN);
+        }
+        StateId::new(number)
+    }
+}
+
+impl System for ModelSystem<'_> {
+    fn initial(&mut self) -> Result<StateId, Stop> {
+        let state = self.model.initial().map_err(|error| Stop::Model { error, state: None })?;
+        let layout = self.model.layout();
+        let mut packed = vec![0; layout.words()];
+        Ok(Self::state(layout, &mut self.states, &mut self.rows, &mut packed, &state))
+    }
+
+    fn successors(&mut self, state: StateId) -> Result<&[Edge], Stop> {
+        if self.rows[state.index()] == UNKNOWN {
+            if self.states.len() > self.max_states {
+                return Err(Stop::States(self.max_states));
+            }
+            let layout = self.model.layout();
+            let mut slots = vec![0; layout.width()];
+            layout.unpack(self.states.row(state.index()), &mut slots);
+            let mut packed = vec![0; layout.words()];
+            let start = self.edges.len();
+            let (states, rows, edges) = (&mut self.states, &mut self.rows, &mut self.edges);
+            let result = self.worker.successors(&slots, &mut |step| {
+                let target = Self::state(layout, states, rows, &mut packed, step.target);
+                edges.push(Edge { label: step.label, target });
+            });
+            if let Err(error) = result {
+                self.edges.truncate(start);
+                return Err(Stop::Model { error, state: Some(state) });
+            }
+            // Equal steps are one; the order of the source stays, so that numbers do not depend on label ids.
+            let row = self.edges.split_off(start);
+            let mut seen = row.clone();
+            seen.sort_unstable();
+            seen.dedup();
+            if seen.len() == row.len() {
+                self.edges.extend(row);
+            } else {
+                for edge in row {
+                    if let Ok(at) = seen.binary_search(&edge) {
+                        seen.remove(at);
+                        self.edges.push(edge);
+                    }
+                }
+            }
+            if self.edges.len() >= u32::MAX as usize {
+                return Err(Stop::States(self.states.len()));
+            }
+            self.rows[state.index()] = (start as u32, self.edges.len() as u32);
+        }
+        let (start, end) = self.rows[state.index()];
+        Ok(&self.edges[start as usize..end as usize])
+    }
+
+    fn label(&self, label: LabelId) -> String {
+        self.model.label(label)
+    }
+
+    fn state_count(&self) -> usize {
+        self.states.len()
+    }
+
+    fn slots(&self, state: StateId) -> Option<Box<[Slot]>> {
+        let mut slots = vec![0; self.model.layout().width()];
+        self.model.layout().unpack(self.states.row(state.index()), &mut slots);
+        Some(slots.into())
+    }
+}

@@ -1,0 +1,270 @@
+//! What the parser builds: formulas with their places in the source.
+//!
+//! Chains of `and`, `or`, `.` and `|` are vectors, so that only real nesting is deep, and that is limited by the
+//! parser: passes over the tree may recurse.
+
+use regex::Regex;
+use source::Span;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The type of a data value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// `bool`
+    Bool,
+    /// `nat`: integers from 0.
+    Nat,
+    /// `int`
+    Int,
+    /// `string`
+    String,
+    /// A type of the model: its values are compared as they are printed in labels.
+    Term(String),
+}
+
+/// A data expression.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// What it is.
+    pub kind: ExpressionKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of data expressions.
+#[derive(Clone, Debug)]
+pub enum ExpressionKind {
+    /// `true`, `false`
+    Bool(bool),
+    /// `12`
+    Number(i64),
+    /// `"text"`
+    Text(String),
+    /// A variable, or a constant of a type of the model such as `ROCK`.
+    Name(String),
+    /// `min (a, b)`: a built-in function, or a constructor of the model applied to values.
+    Call(String, Vec<Expression>),
+    /// `-E`, `not E`
+    Unary(UnaryOperator, Box<Expression>),
+    /// `E + E` …
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// What could not be read; nothing more is said about it.
+    Wrong,
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOperator {
+    /// `-`
+    Minus,
+    /// `not`
+    Not,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BinaryOperator {
+    Implies,
+    Equ,
+    Xor,
+    Or,
+    And,
+    Equal,
+    Different,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Plus,
+    Minus,
+    Times,
+    Divide,
+    Modulo,
+}
+
+/// A predicate on labels.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// What it is.
+    pub kind: ActionKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of label predicates.
+#[derive(Clone, Debug)]
+pub enum ActionKind {
+    /// Every label, or none.
+    Constant(bool),
+    /// The internal action.
+    Tau,
+    /// `"LABEL"`: the label with this text.
+    Exact(String),
+    /// `'REGEX'`: every label that the expression matches as a whole.
+    Regex(String, Box<Regex>),
+    /// `{ GATE !1 ?x:nat ... where x < 3 }`
+    Pattern(ActionPattern),
+    /// `not A`
+    Not(Box<Action>),
+    /// `A and B …`
+    And(Vec<Action>),
+    /// `A or B …`
+    Or(Vec<Action>),
+    /// `A implies B`, `A equ B`, `A xor B`
+    Binary(BinaryOperator, Box<Action>, Box<Action>),
+}
+
+/// A pattern on the gate and the offers of a label.
+#[derive(Clone, Debug)]
+pub struct ActionPattern {
+    /// The gate; `None` for any, written `any`.
+    pub gate: Option<Name>,
+    /// What must be offered.
+    pub offers: Vec<Offer>,
+    /// What must hold of the values.
+    pub condition: Option<Box<Expression>>,
+}
+
+/// One part of an action pattern.
+#[derive(Clone, Debug)]
+pub enum Offer {
+    /// `!E`: an offer with this value.
+    Value(Expression),
+    /// `?x:T`: an offer of this type, whose value gets a name.
+    Bind(Name, Type),
+    /// `?any`: one offer, whatever it is.
+    Any,
+    /// `...`: any number of offers.
+    Rest,
+}
+
+/// A regular formula: a set of sequences of labels.
+#[derive(Clone, Debug)]
+pub struct Regular {
+    /// What it is.
+    pub kind: RegularKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of regular formulas.
+#[derive(Clone, Debug)]
+pub enum RegularKind {
+    /// The empty sequence.
+    Nil,
+    /// One label.
+    Action(Action),
+    /// One after the other.
+    Sequence(Vec<Regular>),
+    /// Any one of these.
+    Choice(Vec<Regular>),
+    /// From `min` to `max` times; without `max`, any number from `min`.
+    Repeat {
+        /// What is repeated.
+        body: Box<Regular>,
+        /// At least so often.
+        min: u32,
+        /// At most so often.
+        max: Option<u32>,
+    },
+}
+
+/// A state formula.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// What it is.
+    pub kind: FormulaKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of state formulas.
+#[derive(Clone, Debug)]
+pub enum FormulaKind {
+    /// A boolean expression over data; `true` and `false` among them.
+    Data(Expression),
+    /// A name with or without arguments: a fixpoint variable, or data where it is none.
+    Name(Name, Vec<Expression>),
+    /// `not F`
+    Not(Box<Formula>),
+    /// `F and G …`
+    And(Vec<Formula>),
+    /// `F or G …`
+    Or(Vec<Formula>),
+    /// `F implies G`, `F equ G`, `F xor G`
+    Binary(BinaryOperator, Box<Formula>, Box<Formula>),
+    /// `< R > F`: some sequence of R leads to a state where F holds.
+    Possible(Regular, Box<Formula>),
+    /// `[ R ] F`: all sequences of R lead to states where F holds.
+    Necessary(Regular, Box<Formula>),
+    /// `< R > @`: R can be repeated for ever.
+    Forever(Regular),
+    /// `[ R ] -|`: R can't be repeated for ever.
+    Saturated(Regular),
+    /// `mu X (x:T := E) . F` or `nu …`
+    Fixpoint {
+        /// `mu`?
+        least: bool,
+        /// The variable.
+        name: Name,
+        /// Its parameters.
+        parameters: Vec<Binding>,
+        /// The body.
+        body: Box<Formula>,
+    },
+    /// `forall x:T among { … } . F` or `exists …`
+    Quantified {
+        /// `exists`?
+        exists: bool,
+        /// The variables.
+        variables: Vec<Domain>,
+        /// The body.
+        body: Box<Formula>,
+    },
+    /// `if F then G elsif … else H end if`: conditions with their branches, and the last branch.
+    If(Vec<(Formula, Formula)>, Box<Formula>),
+    /// `let x:T := E in F end let`
+    Let(Vec<Binding>, Box<Formula>),
+}
+
+/// A variable with its value.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// The variable.
+    pub name: Name,
+    /// Its type.
+    pub type_of: Type,
+    /// Its value.
+    pub value: Expression,
+}
+
+/// A variable with the values it takes in turn.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// The variable.
+    pub name: Name,
+    /// Its type.
+    pub type_of: Type,
+    /// The values.
+    pub values: DomainValues,
+}
+
+/// The values of a quantified variable.
+#[derive(Clone, Debug)]
+pub enum DomainValues {
+    /// Both truth values.
+    Bool,
+    /// `{ a ... b }`
+    Range(Expression, Expression),
+    /// `{ a, b, c }`
+    Set(Vec<Expression>),
+}

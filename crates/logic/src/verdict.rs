@@ -1,0 +1,109 @@
+//! What a check answers.
+
+use lts::{Lts, StateId};
+use model::Slot;
+
+use crate::equations::FormulaTooLarge;
+use crate::system::Stop;
+use crate::value::DataError;
+
+/// The answer to a property.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Whether the formula holds in the initial state.
+    pub holds: bool,
+    /// The part of the system that shows why, where one was asked for and there is one to show.
+    pub explanation: Option<Explanation>,
+    /// How many states were looked at.
+    pub states_visited: usize,
+    /// How it was found.
+    pub method: Method,
+}
+
+/// How a verdict was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A breadth-first search of the product with the formula's automaton.
+    Automaton,
+    /// Sets of states, block of equations by block.
+    Sets,
+    /// A parity game, made as far as was needed.
+    Game,
+}
+
+/// A part of a system that shows why a formula holds or not.
+#[derive(Clone, Debug)]
+pub enum Explanation {
+    /// A shortest run that does what the formula forbids or asks for. Where the run ends in a deadlock, that may be
+    /// the reason.
+    Trace(Vec<Step>),
+    /// A run that goes round for ever.
+    Lasso {
+        /// The way to the cycle.
+        prefix: Vec<Step>,
+        /// The cycle; at least one step.
+        cycle: Vec<Step>,
+    },
+    /// A part of the system on which the formula has the same verdict for the same reason. States are numbered
+    /// breadth first from the initial one.
+    SubSystem(Lts),
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The state before it.
+    pub source: StateId,
+    /// What happens.
+    pub label: String,
+    /// The state after it.
+    pub target: StateId,
+    /// The values of the state after it, where the system is a model.
+    pub slots: Option<Box<[Slot]>>,
+}
+
+/// Why there is no verdict.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The model stopped the exploration; the steps lead to the state in which it did.
+    #[error("{stop}")]
+    Stopped {
+        /// Why.
+        stop: Stop,
+        /// A shortest known run to the state of a run-time error.
+        trace: Vec<Step>,
+        /// How many states had been seen.
+        states_visited: usize,
+    },
+    /// The data in the formula.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The formula unrolls to too much.
+    #[error(transparent)]
+    TooLarge(#[from] FormulaTooLarge),
+    /// A formula with data has too many instances.
+    #[error("the formula has more than {0} instances: does a parameter grow without bound?")]
+    Unbounded(usize),
+    /// Whoever watches has asked to stop.
+    #[error("the check was cancelled")]
+    Cancelled,
+}
+
+impl From<Stop> for CheckError {
+    fn from(stop: Stop) -> Self {
+        CheckError::Stopped { stop, trace: Vec::new(), states_visited: 0 }
+    }
+}
+
+impl Explanation {
+    /// The labels of the run, where the explanation is one.
+    pub fn labels(&self) -> Option<Vec<&str>> {
+        match self {
+            Explanation::Trace(steps) => Some(steps.iter().map(|step| step.label.as_str()).collect()),
+            Explanation::Lasso { prefix, cycle } => {
+                Some(prefix.iter().chain(cycle).map(|step| step.label.as_str()).collect())
+            }
+            Explanation::SubSystem(_) => None,
+        }
+    }
+}
