@@ -32,6 +32,9 @@ fn main() {
     if runs("exploration") {
         exploration();
     }
+    if runs("properties") {
+        properties();
+    }
 }
 
 /// Reading and reducing transition systems, against MERC.
@@ -113,13 +116,8 @@ fn explore_row(model: &str) {
     let file = format!("bench/models/{model}.lnt");
     let one = best(WATERSHED, &["explore", &file, "--threads", "1", "-q"]);
     let two = best(WATERSHED, &["explore", &file, "--threads", "2", "-q"]);
-    let output = Command::new(WATERSHED).args(["explore", &file, "--json"]).output().expect("it runs");
-    let json = String::from_utf8_lossy(&output.stdout).into_owned();
-    let key = |name: &str| -> f64 {
-        let start = json.find(&format!("\"{name}\":")).map_or(0, |at| at + name.len() + 3);
-        let digits: String = json[start..].chars().take_while(|c| c.is_ascii_digit()).collect();
-        digits.parse().unwrap_or(f64::NAN)
-    };
+    let json = json_of(&["explore", &file, "--json"]);
+    let key = |name: &str| number_after(&json, &format!("\"{name}\":"));
     let (states, transitions) = (key("states"), key("transitions"));
     println!(
         "| {model} | {states} (Spin {}) | {transitions} (Spin {}) | {:.2} s | {:.2} s | {:.2} | {:.0} / {:.0} | {:.2}x |",
@@ -132,6 +130,56 @@ fn explore_row(model: &str) {
         spin.3 / spin.1,
         one.seconds / two.seconds
     );
+}
+
+/// Checking properties, against the time it takes to read the file.
+fn properties() {
+    let c = random("c", 4_000_000, 20_000_000);
+    println!("## Properties\n");
+    println!("On (c), 4M states and 20M transitions, 176 MB as an LTS. Time is of the check alone.\n");
+    println!("| property | verdict | time | reading the file | peak beyond the LTS, bytes a state |");
+    println!("|---|---|---|---|---|");
+    let read = best(READ, &["ours", &c]);
+    let lts_bytes = 8.0 * 20e6 + 4.0 * 4e6;
+    for name in ["precedence", "response", "fair_response"] {
+        let file = format!("bench/models/{name}.mcl");
+        let cost = best(WATERSHED, &["check", &c, &file, "-q"]);
+        let json = json_of(&["check", &c, &file, "--json"]);
+        let beyond = (cost.bytes.max(read.bytes) as f64 - lts_bytes.max(read.bytes as f64)).max(0.0) / 4e6;
+        println!(
+            "| {name} | {} | {:.2} s | {:.2} s | {beyond:.1} |",
+            if json.contains("\"verdict\":true") { "holds" } else { "violated" },
+            number_after(&json, "\"seconds\":"),
+            read.seconds
+        );
+    }
+    println!("\nOn the fly, on seven counters modulo ten (10M states, 70M transitions):\n");
+    let json = json_of(&[
+        "check",
+        "bench/models/counters.lnt",
+        "--root",
+        "SEVEN",
+        "--never",
+        "\"TICK !7 !9\"",
+        "--json",
+    ]);
+    println!(
+        "`TICK !7 !9` never happens: violated after {} states, in {:.2} s.\n",
+        number_after(&json, "\"states_visited\":"),
+        number_after(&json, "\"seconds\":")
+    );
+}
+
+fn json_of(arguments: &[&str]) -> String {
+    let output = Command::new(WATERSHED).args(arguments).output().expect("it runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The number behind a key.
+fn number_after(json: &str, key: &str) -> f64 {
+    let start = json.find(key).map_or(json.len(), |at| at + key.len());
+    let end = json[start..].find([',', '}']).map_or(json.len(), |at| start + at);
+    json[start..end].trim().parse().unwrap_or(f64::NAN)
 }
 
 /// A random system, drawn once.

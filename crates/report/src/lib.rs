@@ -9,12 +9,14 @@
 //! assert_eq!(report::json(&size), r#"{"states":1200,"transitions":3400}"#);
 //! ```
 
+mod check;
 mod comparison;
 mod exploration;
 mod number;
 mod reduction;
 mod system;
 
+pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason};
 pub use exploration::Exploration;
 pub use number::{bytes, count, grouped, seconds};

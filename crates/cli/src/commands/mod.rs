@@ -1,5 +1,6 @@
 //! The commands: each takes its arguments, calls the libraries and shows the result.
 
+mod check;
 mod compare;
 mod completions;
 mod compose;
@@ -22,6 +23,7 @@ pub enum Command {
     Info(info::Info),
     Convert(convert::Convert),
     Reduce(reduce::Reduce),
+    Check(check::Check),
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
@@ -36,6 +38,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Info(command) => command.run(terminal),
         Command::Convert(command) => command.run(terminal),
         Command::Reduce(command) => command.run(terminal),
+        Command::Check(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),
