@@ -1,10 +1,13 @@
-//! The bundled models: every folder of `models/` is explored, reduced and compared with its `expected.toml`.
+//! The bundled models: every folder of `models/` is explored, reduced and compared with its `expected.toml`, and its
+//! properties are checked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use lts::Progress;
 use serde::Deserialize;
+use source::Sources;
 
 /// The sizes of one root process.
 #[derive(Deserialize)]
@@ -91,6 +94,26 @@ fn differences(model: &str, sizes: &Sizes, folder: &Path) -> Vec<String> {
     wrong
 }
 
+/// One message for each property that is not as its author expects.
+fn surprises(properties: &Path, system: &Path) -> Vec<String> {
+    let mut sources = Sources::new();
+    let loaded = logic::load_properties(properties, &mut sources)
+        .unwrap_or_else(|errors| panic!("{}", sources.render_all(&errors, false)));
+    let system = lts::read_aut(system, &Default::default(), &Progress::new()).unwrap();
+    let mut wrong = Vec::new();
+    for property in &loaded.properties {
+        let verdict = logic::check_lts(&system, &property.formula, &Default::default(), &Progress::new());
+        match verdict {
+            Ok(verdict) if verdict.holds == property.expected => {}
+            Ok(verdict) => {
+                wrong.push(format!("{}: {} is {}", properties.display(), property.name, verdict.holds))
+            }
+            Err(error) => wrong.push(format!("{}: {}: {error}", properties.display(), property.name)),
+        }
+    }
+    wrong
+}
+
 #[test]
 fn every_model_is_as_expected() {
     let scratch = tempfile::tempdir().unwrap();
@@ -116,8 +139,10 @@ fn every_model_is_as_expected() {
         let Ok(text) = fs::read_to_string(folder.join("expected.toml")) else { continue };
         let expected: Expected = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let model = folder.join(&expected.model).to_str().unwrap().to_owned();
-        for sizes in std::iter::once(&expected.main).chain(&expected.variants) {
-            wrong.extend(differences(&model, sizes, scratch.path()));
+        wrong.extend(differences(&model, &expected.main, scratch.path()));
+        wrong.extend(surprises(&folder.join("properties.mcl"), &scratch.path().join("first.aut")));
+        for variant in &expected.variants {
+            wrong.extend(differences(&model, variant, scratch.path()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
