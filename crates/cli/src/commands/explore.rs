@@ -100,14 +100,17 @@ fn error_with_trace(file: ModelFile, found: &Exploration) -> Failure {
     let Outcome::Error { error, state } = found.outcome.clone() else {
         return Failure::wrong("the model failed");
     };
-    let mut diagnostic = model_error(&error);
+    let diagnostic = model_error(&error);
+    // The step in which it happens has no label yet: what follows an action is computed with it.
     let trace = state.map(|state| found.trace_to(file.model(), state));
-    match trace {
+    let diagnostic = match trace {
         Some(Ok(trace)) if !trace.is_empty() => {
             let labels: Vec<String> = trace.iter().map(|step| file.model().label(step.label)).collect();
-            diagnostic = diagnostic.note(format!("this happens after: {}", labels.join(", ")));
+            diagnostic.note(format!("this happens in the step after: {}", labels.join(", ")))
         }
-        _ => diagnostic = diagnostic.note("this happens before the first step"),
-    }
+        Some(Ok(_)) => diagnostic.note("this happens in the first step"),
+        Some(Err(_)) => diagnostic,
+        None => diagnostic.note("this happens before the first step"),
+    };
     Failure { code: 1, diagnostics: vec![diagnostic], sources: file.sources }
 }
