@@ -109,8 +109,12 @@ fn explore_row(model: &str) {
         };
         let seconds = number("elapsed time");
         if seconds < spin.0 {
-            let memory = number("total actual memory usage") - number("memory used for DFS stack");
-            spin = (seconds, number("states, stored"), number("transitions (= stored"), memory * 1e6);
+            // What the states themselves take, compressed; the hash table of 128 MB comes on top.
+            let memory = match number("actual memory usage for states") {
+                actual if actual.is_nan() => number("equivalent memory usage for states"),
+                actual => actual,
+            };
+            spin = (seconds, number("states, stored"), number("transitions (= stored"), memory * 1_048_576.0);
         }
     }
     let file = format!("bench/models/{model}.lnt");
@@ -229,7 +233,8 @@ fn cost(program: &str, arguments: &[&str]) -> Cost {
     let start = Instant::now();
     let mut child = Command::new(program).args(arguments).stdout(Stdio::null()).spawn().expect("a program");
     let ended = child.wait4().expect("it ends");
-    assert!(ended.status.success(), "{program} {arguments:?} failed");
+    // 1 says that a property is violated.
+    assert!(matches!(ended.status.code(), Some(0 | 1)), "{program} {arguments:?} failed");
     Cost { seconds: start.elapsed().as_secs_f64(), bytes: ended.rusage.maxrss }
 }
 

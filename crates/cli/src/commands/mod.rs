@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod compose;
 mod convert;
+mod demo;
 mod explore;
 mod info;
 mod man;
@@ -27,6 +28,7 @@ pub enum Command {
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
+    Demo(demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -42,6 +44,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),
+        Command::Demo(command) => command.run(terminal),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }
