@@ -56,3 +56,22 @@ pub fn lnt(data: &[u8]) {
         Err(errors) => drop(sources.render_all(&errors, false)),
     }
 }
+
+/// Loads MCL properties and checks them on a small system.
+pub fn mcl(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut sources = Sources::new();
+    match logic::load_text("input.mcl", text, &mut sources) {
+        Ok(loaded) => {
+            let system =
+                "des (0, 5, 3)\n(0, A, 1)\n(1, B !1, 2)\n(2, i, 0)\n(1, exit, 1)\n(2, C !2 !TRUE, 1)\n";
+            let lts = lts::parse_aut(system, &Default::default()).expect("a good system");
+            for property in &loaded.properties {
+                let echo = property.formula.to_string();
+                assert!(!echo.is_empty());
+                drop(logic::check_lts(&lts, &property.formula, &Default::default(), &lts::Progress::new()));
+            }
+        }
+        Err(errors) => drop(sources.render_all(&errors, false)),
+    }
+}

@@ -97,3 +97,8 @@ fn selector() {
 fn lnt() {
     survive("../crates/lnt/tests/right", fuzz::lnt);
 }
+
+#[test]
+fn mcl() {
+    survive("corpus/mcl", fuzz::mcl);
+}
