@@ -128,6 +128,8 @@ pub struct FunctionCode {
     pub arguments: u32,
     /// How many variables it has, its arguments included.
     pub variables: u32,
+    /// Whether its results are worth remembering: it has one, few arguments, and loops or calls.
+    pub remembered: bool,
 }
 
 /// What an action offers at one place.

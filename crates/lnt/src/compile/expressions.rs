@@ -187,6 +187,7 @@ impl<'p> Compiler<'p> {
             address: self.code.ops.len() as u32,
             arguments: 1,
             variables: scope.variables.len().max(1) as u32,
+            remembered: false,
         };
         self.expression(&body, condition);
         self.emit(Op::Return(1), span);

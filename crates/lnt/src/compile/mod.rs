@@ -79,6 +79,9 @@ pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Label(u32);
 
+/// Functions of more arguments than this are not worth remembering.
+pub const REMEMBERED_ARGUMENTS: usize = 4;
+
 /// Not placed yet.
 const UNPLACED: u32 = u32::MAX;
 
@@ -206,7 +209,7 @@ impl<'p> Compiler<'p> {
     }
 
     fn reserve_function(&mut self) -> u32 {
-        self.code.functions.push(FunctionCode { address: 0, arguments: 0, variables: 0 });
+        self.code.functions.push(FunctionCode { address: 0, arguments: 0, variables: 0, remembered: false });
         self.code.functions.len() as u32 - 1
     }
 
@@ -249,11 +252,7 @@ impl<'p> Compiler<'p> {
         let function = &program[id];
         let mut body = Body::of_function(function);
         let number = self.function_numbers[&id];
-        self.code.functions[number as usize] = FunctionCode {
-            address: self.code.ops.len() as u32,
-            arguments: body.argument_count(),
-            variables: function.scope.variables.len() as u32,
-        };
+        let start = self.code.ops.len();
         self.region = None;
         let end = self.new_label();
         self.statement(&mut body, &function.body, end);
@@ -263,5 +262,15 @@ impl<'p> Compiler<'p> {
         } else {
             self.return_results(&body, None, function.span);
         }
+        let arguments = body.argument_count();
+        let takes_long = self.code.ops[start..].iter().any(|op| matches!(op, Op::Call(_) | Op::Apply(_)));
+        let one_result =
+            self.code.ops[start..].iter().all(|op| !matches!(op, Op::Return(count) if *count != 1));
+        self.code.functions[number as usize] = FunctionCode {
+            address: start as u32,
+            arguments,
+            variables: function.scope.variables.len() as u32,
+            remembered: takes_long && one_result && arguments as usize <= REMEMBERED_ARGUMENTS,
+        };
     }
 }

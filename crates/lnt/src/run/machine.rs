@@ -5,9 +5,9 @@ use source::Span;
 
 use super::builtins::Wrong;
 use super::values::Values;
-use crate::compile::Compiled;
 use crate::compile::code::{Code, Op};
 use crate::compile::types::Kind;
+use crate::compile::{Compiled, REMEMBERED_ARGUMENTS};
 use crate::typed::TypeId;
 
 /// A run takes at most this many jumps and calls before it counts as endless.
@@ -30,6 +30,33 @@ struct Call {
     back: u32,
     /// Where the function's variables start on the stack.
     frame: usize,
+    /// What to remember the result under.
+    remember: Option<Remembered>,
+}
+
+/// A result of a function. Functions have no effects, and equal values have equal numbers, so that results hold for
+/// ever; those of list-processing functions are asked for again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Remembered {
+    function: u32,
+    arguments: [u32; REMEMBERED_ARGUMENTS],
+    result: u32,
+}
+
+/// How many results are remembered, a power of two; a newer one takes an older one's place.
+const MEMORY: usize = 1 << 14;
+const NOTHING: Remembered =
+    Remembered { function: u32::MAX, arguments: [0; REMEMBERED_ARGUMENTS], result: 0 };
+
+impl Remembered {
+    fn place(&self) -> usize {
+        let mix = |hash: u64, number: u32| (hash ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hash = self
+            .arguments
+            .iter()
+            .fold(mix(0, self.function), |hash, &argument| mix(hash.rotate_left(23), argument));
+        (hash >> 40) as usize % MEMORY
+    }
 }
 
 /// What a machine runs: enough to make another one.
@@ -52,6 +79,7 @@ pub struct Machine<'a> {
     pub values: Values<'a>,
     stack: Vec<u32>,
     calls: Vec<Call>,
+    memory: Vec<Remembered>,
     /// The marks of constructs that have fired.
     pub marks: Vec<u32>,
 }
@@ -64,6 +92,10 @@ impl<'a> Machine<'a> {
             values: Values::new(&compiled.values, &compiled.types, program),
             stack: Vec::new(),
             calls: Vec::new(),
+            memory: vec![
+                NOTHING;
+                if compiled.code.functions.iter().any(|one| one.remembered) { MEMORY } else { 0 }
+            ],
             marks: Vec::new(),
         }
     }
@@ -91,15 +123,15 @@ impl<'a> Machine<'a> {
         self.calls.clear();
         self.stack.push(argument);
         let code = self.code.functions[function as usize];
-        self.enter(code.arguments, code.variables, u32::MAX);
+        self.enter(code.arguments, code.variables, u32::MAX, None);
         self.run_on(code.address, &mut [])?;
         Ok(self.stack.pop().unwrap_or(0))
     }
 
-    fn enter(&mut self, arguments: u32, variables: u32, back: u32) {
+    fn enter(&mut self, arguments: u32, variables: u32, back: u32, remember: Option<Remembered>) {
         let frame = self.stack.len() - arguments as usize;
         self.stack.resize(frame + variables as usize, 0);
-        self.calls.push(Call { back, frame });
+        self.calls.push(Call { back, frame, remember });
     }
 
     /// Runs from an address until something can happen.
@@ -298,7 +330,21 @@ impl<'a> Machine<'a> {
                         return Err(self.error(message.into(), at));
                     }
                     let function = code.functions[number as usize];
-                    self.enter(function.arguments, function.variables, at as u32 + 1);
+                    let mut remember = None;
+                    if function.remembered {
+                        let first = self.stack.len() - function.arguments as usize;
+                        let mut wanted = Remembered { function: number, ..NOTHING };
+                        wanted.arguments[..function.arguments as usize].copy_from_slice(&self.stack[first..]);
+                        let known = self.memory[wanted.place()];
+                        if known.function == number && known.arguments == wanted.arguments {
+                            self.stack.truncate(first);
+                            self.stack.push(known.result);
+                            at += 1;
+                            continue;
+                        }
+                        remember = Some(wanted);
+                    }
+                    self.enter(function.arguments, function.variables, at as u32 + 1, remember);
                     at = function.address as usize;
                     continue;
                 }
@@ -306,6 +352,9 @@ impl<'a> Machine<'a> {
                     let Some(call) = self.calls.pop() else { return Ok(Halt::Done) };
                     let results = self.stack.len() - count as usize;
                     self.stack.drain(call.frame..results);
+                    if let (Some(remember), Some(&result)) = (call.remember, self.stack.last()) {
+                        self.memory[remember.place()] = Remembered { result, ..remember };
+                    }
                     if call.back == u32::MAX {
                         return Ok(Halt::Done);
                     }
