@@ -13,7 +13,7 @@ use source::{Diagnostic, Sources};
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error, read_lts, write_lts};
+use crate::inputs::{ModelFile, ModelSource, model_error_after, read_lts, write_lts};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -229,15 +229,11 @@ impl Check {
         let context = format!("property {} has no verdict: {error}", property.name);
         match (error, subject) {
             (
-                CheckError::Stopped { stop: logic::Stop::Model { error, .. }, trace, .. },
+                CheckError::Stopped { stop: logic::Stop::Model { error, state }, trace, .. },
                 Subject::Model(file, _),
             ) => {
-                let labels: Vec<&str> = trace.iter().map(|step| step.label.as_str()).collect();
-                let note = match labels.is_empty() {
-                    true => "this happens before the first step".to_owned(),
-                    false => format!("this happens after: {}", labels.join(", ")),
-                };
-                let diagnostics = vec![model_error(&error).note(note)];
+                let labels: Vec<String> = trace.iter().map(|step| step.label.clone()).collect();
+                let diagnostics = vec![model_error_after(&error, state.is_some().then_some(&labels))];
                 Failure { code: 1, diagnostics, sources: file.sources }
             }
             (CheckError::Stopped { .. } | CheckError::Cancelled, _) => {

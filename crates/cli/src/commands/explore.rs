@@ -7,7 +7,7 @@ use clap::Args;
 use explore::{Exploration, Limits, Outcome, Statistics};
 
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error, write_lts};
+use crate::inputs::{ModelFile, ModelSource, model_error_after, write_lts};
 use crate::progress::with_progress;
 use crate::terminal::{Terminal, peak_bytes};
 
@@ -100,17 +100,9 @@ fn error_with_trace(file: ModelFile, found: &Exploration) -> Failure {
     let Outcome::Error { error, state } = found.outcome.clone() else {
         return Failure::wrong("the model failed");
     };
-    let diagnostic = model_error(&error);
-    // The step in which it happens has no label yet: what follows an action is computed with it.
-    let trace = state.map(|state| found.trace_to(file.model(), state));
-    let diagnostic = match trace {
-        Some(Ok(trace)) if !trace.is_empty() => {
-            let labels: Vec<String> = trace.iter().map(|step| file.model().label(step.label)).collect();
-            diagnostic.note(format!("this happens in the step after: {}", labels.join(", ")))
-        }
-        Some(Ok(_)) => diagnostic.note("this happens in the first step"),
-        Some(Err(_)) => diagnostic,
-        None => diagnostic.note("this happens before the first step"),
-    };
+    let trace = state.and_then(|state| found.trace_to(file.model(), state).ok());
+    let labels: Option<Vec<String>> =
+        trace.map(|trace| trace.iter().map(|step| file.model().label(step.label)).collect());
+    let diagnostic = model_error_after(&error, labels.as_ref());
     Failure { code: 1, diagnostics: vec![diagnostic], sources: file.sources }
 }
