@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --release -p logic --example check_timing                       # the drawn system of 20M transitions
 //! cargo run --release -p logic --example check_timing FILE.aut 'FORMULA'…    # a file and formulas
+//! cargo run --release -p logic --example check_timing - 'FORMULA'…           # the drawn system and formulas
 //! ```
 
 use std::time::Instant;
@@ -33,7 +34,7 @@ fn status(key: &str) -> u64 {
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let started = Instant::now();
-    let lts: Lts = match arguments.next() {
+    let lts: Lts = match arguments.next().filter(|path| path != "-") {
         Some(path) => lts::read_aut(path.as_ref(), &AutOptions::default(), &Progress::new())
             .expect("a readable AUT file"),
         None => RandomSystem {

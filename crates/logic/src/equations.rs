@@ -142,6 +142,9 @@ impl Equations {
     }
 }
 
+/// The slots of a fixpoint's parameters; a nat with its name.
+type Parameters = Vec<(Slot, Option<String>)>;
+
 #[derive(Default)]
 struct Translator {
     nodes: Vec<Node>,
@@ -149,7 +152,7 @@ struct Translator {
     top: Vec<u32>,
     actions: Vec<ActionCode>,
     variables: Vec<(String, Slot)>,
-    fixpoints: Vec<(String, NodeId, Vec<(Slot, Option<String>)>)>,
+    fixpoints: Vec<(String, NodeId, Parameters)>,
     /// A binder has one slot however often it is translated, by its address in the tree.
     slots: FxHashMap<*const Name, Slot>,
     known: FxHashMap<(*const Formula, bool), NodeId>,
@@ -281,7 +284,7 @@ impl Translator {
             FormulaKind::Fixpoint { least, name, parameters, body } => {
                 let outer = self.variables.len();
                 let first: Vec<Code> = parameters.iter().map(|one| self.code(&one.value)).collect();
-                let slots: Vec<(Slot, Option<String>)> = parameters
+                let slots: Parameters = parameters
                     .iter()
                     .map(|one| (self.declare(&one.name), natural(&one.name, &one.type_of)))
                     .collect();

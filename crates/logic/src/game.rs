@@ -8,7 +8,6 @@
 use lts::{LabelId, Lts, LtsBuilder, Progress, StateId};
 use rustc_hash::FxHashMap;
 
-use crate::linear::INSTANCE_LIMIT;
 use crate::parity::{Game, NONE, Solution, UNKNOWN};
 use crate::program::{InstanceId, Program, Shape};
 use crate::system::System;
@@ -25,6 +24,7 @@ pub(crate) struct Arena<'a, S: System> {
     program: Program,
     system: S,
     progress: &'a Progress,
+    max_instances: usize,
     nodes: Vec<(InstanceId, StateId)>,
     known: FxHashMap<(InstanceId, StateId), u32>,
     all: Vec<bool>,
@@ -42,11 +42,12 @@ pub(crate) struct Arena<'a, S: System> {
 }
 
 impl<'a, S: System> Arena<'a, S> {
-    pub fn new(program: Program, system: S, progress: &'a Progress) -> Self {
+    pub fn new(program: Program, system: S, max_instances: usize, progress: &'a Progress) -> Self {
         Self {
             program,
             system,
             progress,
+            max_instances,
             nodes: Vec::new(),
             known: FxHashMap::default(),
             all: Vec::new(),
@@ -92,8 +93,8 @@ impl<'a, S: System> Arena<'a, S> {
             if self.nodes.len() > NODE_LIMIT {
                 return Err(CheckError::Unbounded(NODE_LIMIT));
             }
-            if self.program.instance_count() > INSTANCE_LIMIT {
-                return Err(CheckError::Unbounded(INSTANCE_LIMIT));
+            if self.program.instance_count() > self.max_instances {
+                return Err(CheckError::Unbounded(self.max_instances));
             }
         }
         if self.solution.value[0] == UNKNOWN {

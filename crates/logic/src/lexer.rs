@@ -220,11 +220,12 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         self.at += first.len_utf8();
         // One message for a run of them: a binary file has thousands.
-        if let Some(label) = self.diagnostics.last_mut().and_then(|last| last.labels.first_mut()) {
-            if label.span.file == self.file && label.span.end == start as u32 {
-                label.span.end = self.at as u32;
-                return;
-            }
+        if let Some(label) = self.diagnostics.last_mut().and_then(|last| last.labels.first_mut())
+            && label.span.file == self.file
+            && label.span.end == start as u32
+        {
+            label.span.end = self.at as u32;
+            return;
         }
         self.diagnostics.push(
             Diagnostic::error(format!("the character `{}` has no meaning here", first.escape_debug()))

@@ -19,8 +19,6 @@ use crate::verdict::{CheckError, Explanation, Step};
 
 /// How many parts one step may lead to before the formula counts as unbounded.
 const CLOSURE_LIMIT: usize = 100_000;
-/// How many instances a formula with data may have.
-pub(crate) const INSTANCE_LIMIT: usize = 5_000_000;
 
 /// After how many pairs a cycle is first looked for.
 const FIRST_TRIAL: usize = 1 << 14;
@@ -45,6 +43,7 @@ pub(crate) struct Search<'a, S: System> {
     /// Sets of states for the parts that were solved beforehand.
     pub solved: Option<&'a Solved>,
     pub progress: &'a Progress,
+    pub max_instances: usize,
     closures: Vec<Option<Rc<Closure>>>,
 }
 
@@ -72,7 +71,7 @@ impl<'a, S: System> Search<'a, S> {
         solved: Option<&'a Solved>,
         progress: &'a Progress,
     ) -> Self {
-        Self { program, class, system, solved, progress, closures: Vec::new() }
+        Self { program, class, system, solved, progress, max_instances: usize::MAX, closures: Vec::new() }
     }
 
     /// A run that the formula accepts, or none.
@@ -137,8 +136,8 @@ impl<'a, S: System> Search<'a, S> {
                     return Ok(Some(lasso));
                 }
             }
-            if self.program.instance_count() > INSTANCE_LIMIT {
-                return Err(CheckError::Unbounded(INSTANCE_LIMIT));
+            if self.program.instance_count() > self.max_instances {
+                return Err(CheckError::Unbounded(self.max_instances));
             }
         }
         if !cycles {
@@ -226,13 +225,16 @@ impl<'a, S: System> Search<'a, S> {
         let mut closure = Closure::default();
         let mut seen: FxHashSet<(InstanceId, u32, Vec<InstanceId>)> = FxHashSet::default();
         let mut path: Vec<(InstanceId, u32)> = Vec::new();
+        let mut on_path: FxHashMap<InstanceId, usize> = FxHashMap::default();
         let mut work = vec![Work::Enter(start, Vec::new(), 0)];
         while let Some(next) = work.pop() {
             let Work::Enter(instance, mut guard, before) = next else {
-                path.pop();
+                if let Some((left, _)) = path.pop() {
+                    on_path.remove(&left);
+                }
                 continue;
             };
-            if let Some(from) = path.iter().position(|&(one, _)| one == instance) {
+            if let Some(&from) = on_path.get(&instance) {
                 // Round without a step: for ever true if the outermost fixpoint is a greatest one.
                 let outermost = path[from..].iter().map(|&(_, priority)| priority).max().unwrap_or(1);
                 if outermost % 2 == 0 {
@@ -261,6 +263,7 @@ impl<'a, S: System> Search<'a, S> {
                 Shape::Constant(_) => unreachable!("constants are leaves"),
                 Shape::Step { .. } => closure.steps.push((guard.into(), before, instance)),
                 Shape::Join { all: false, parts, priority } => {
+                    on_path.insert(instance, path.len());
                     path.push((instance, priority));
                     work.push(Work::Leave);
                     let priority = before.max(priority);
@@ -284,6 +287,7 @@ impl<'a, S: System> Search<'a, S> {
                     }
                     match rest {
                         Some(part) => {
+                            on_path.insert(instance, path.len());
                             path.push((instance, 0));
                             work.push(Work::Leave);
                             work.push(Work::Enter(part, guard, before));
@@ -341,10 +345,10 @@ impl<'a, S: System> Search<'a, S> {
                     })
                     .map(|link| (pair, *link))
             });
-            if let Some((pair, link)) = found {
-                if best.as_ref().is_none_or(|(other, ..)| pair < *other) {
-                    best = Some((pair, link, priority, component));
-                }
+            if let Some((pair, link)) = found
+                && best.as_ref().is_none_or(|(other, ..)| pair < *other)
+            {
+                best = Some((pair, link, priority, component));
             }
         }
         let (start, first, priority, component) = best?;

@@ -84,14 +84,14 @@ fn load(
         if !wrong {
             check(&formula, &|name| macros.nearest(name), &mut diagnostics);
         }
-        if let Some(name) = &name {
-            if let Some(other) = properties.iter().find(|other| other.name == name.text) {
-                diagnostics.push(
-                    Diagnostic::error(format!("there are two properties `{}`", name.text))
-                        .label(name.span, "the same name again")
-                        .label(other.span, "the first one"),
-                );
-            }
+        if let Some(name) = &name
+            && let Some(other) = properties.iter().find(|other| other.name == name.text)
+        {
+            diagnostics.push(
+                Diagnostic::error(format!("there are two properties `{}`", name.text))
+                    .label(name.span, "the same name again")
+                    .label(other.span, "the first one"),
+            );
         }
         let span = formula.span;
         let name = name.map_or_else(|| stem.to_owned(), |name| name.text);

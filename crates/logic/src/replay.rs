@@ -80,10 +80,10 @@ pub fn replay<T: AsRef<str>>(
         }
         layers.push(next);
     }
-    if let Some(automaton) = formula.and_then(regular_violation) {
-        if !automaton.accepts(labels.iter().map(AsRef::as_ref)) {
-            return Err(ReplayError::NoViolation);
-        }
+    if let Some(automaton) = formula.and_then(regular_violation)
+        && !automaton.accepts(labels.iter().map(AsRef::as_ref))
+    {
+        return Err(ReplayError::NoViolation);
     }
     let mut steps = Vec::new();
     let mut position = 0;

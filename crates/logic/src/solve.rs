@@ -23,11 +23,13 @@ pub struct Options {
     pub explain: bool,
     /// How many states of a model may be explored.
     pub max_states: usize,
+    /// How many instances a formula with data may have: parts with different values of their variables.
+    pub max_instances: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { explain: true, max_states: usize::MAX }
+        Self { explain: true, max_states: usize::MAX, max_instances: 1_000_000 }
     }
 }
 
@@ -93,6 +95,7 @@ pub fn check_model(
         if matches!(class[equations.root], Class::Linear | Class::Local | Class::Leaf) {
             let system = ModelSystem::new(model, options.max_states);
             let mut search = Search::new(Program::new(equations.clone()), &class, system, None, progress);
+            search.max_instances = options.max_instances;
             let found = search.run();
             let found = with_trace(found, &mut search.system)?;
             return Ok(Verdict {
@@ -103,7 +106,12 @@ pub fn check_model(
             });
         }
     }
-    let mut arena = Arena::new(Program::new(positive), ModelSystem::new(model, options.max_states), progress);
+    let mut arena = Arena::new(
+        Program::new(positive),
+        ModelSystem::new(model, options.max_states),
+        options.max_instances,
+        progress,
+    );
     let holds = arena.run();
     let holds = with_trace(holds, arena.system_mut())?;
     let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
@@ -123,6 +131,7 @@ fn by_automaton(
         false => None,
     };
     let mut search = Search::new(Program::new(equations.clone()), class, lts, solved.as_ref(), progress);
+    search.max_instances = options.max_instances;
     let mut known = Quick::Unknown;
     if lts.state_count() >= LARGE || !options.explain {
         known = quick(&mut search, lts)?;
@@ -148,7 +157,7 @@ fn by_game<'a>(
     options: &Options,
     progress: &'a Progress,
 ) -> Result<(Verdict, Arena<'a, &'a Lts>), CheckError> {
-    let mut arena = Arena::new(Program::new(equations), lts, progress);
+    let mut arena = Arena::new(Program::new(equations), lts, options.max_instances, progress);
     let holds = arena.run()?;
     let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
     let verdict = Verdict { holds, explanation, states_visited: lts.state_count(), method: Method::Game };
@@ -209,9 +218,8 @@ pub fn warnings(lts: &Lts, formula: &Formula, verdict: &Verdict, progress: &Prog
     }
     let options = Options { explain: false, ..Options::default() };
     for occasion in occasions(formula) {
-        match check_lts(lts, &occasion.formula, &options, progress) {
-            Ok(Verdict { holds: false, .. }) => warnings.push(occasion.warning),
-            _ => {}
+        if let Ok(Verdict { holds: false, .. }) = check_lts(lts, &occasion.formula, &options, progress) {
+            warnings.push(occasion.warning)
         }
     }
     warnings

@@ -20,8 +20,8 @@ fn survive(text: &str) {
             for property in &loaded.properties {
                 let shown = property.formula.to_string();
                 assert!(logic::load_text("again.mcl", &shown, &mut sources).is_ok(), "{text}\n{shown}");
-                let verdict =
-                    logic::check_lts(&system(), &property.formula, &Options::default(), &Progress::new());
+                let options = Options { max_instances: 50_000, ..Options::default() };
+                let verdict = logic::check_lts(&system(), &property.formula, &options, &Progress::new());
                 if let Ok(verdict) = verdict {
                     let warnings = logic::warnings(&system(), &property.formula, &verdict, &Progress::new());
                     sources.render_all(&warnings, false);

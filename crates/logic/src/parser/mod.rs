@@ -116,11 +116,11 @@ impl Parser<'_> {
                     .label(span, "expected `end property`")
                     .label(opener, "to close this"),
             );
-            while self.kind() != TokenKind::End
-                && !self.at("property")
-                && !self.at("end_property")
-                && !(self.at("end") && self.tokens[self.ahead(1)].is("property"))
-            {
+            let closes = |parser: &Self| {
+                parser.at("end_property")
+                    || (parser.at("end") && parser.tokens[parser.ahead(1)].is("property"))
+            };
+            while self.kind() != TokenKind::End && !self.at("property") && !closes(self) {
                 self.bump();
             }
         }

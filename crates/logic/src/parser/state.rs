@@ -102,13 +102,13 @@ impl Parser<'_> {
                     let kind = ExpressionKind::Binary(operator, Box::new(left_data), Box::new(right_data));
                     let span = self.since(start);
                     left = Formula { kind: FormulaKind::Data(Expression { kind, span }), span };
-                    if found == COMPARISON {
-                        if let Some((_, COMPARISON)) = self.operator() {
-                            let diagnostic = Diagnostic::error("comparisons can't be chained")
+                    if found == COMPARISON
+                        && let Some((_, COMPARISON)) = self.operator()
+                    {
+                        let diagnostic = Diagnostic::error("comparisons can't be chained")
                                 .label(self.span(), "a second comparison")
                                 .help("write `a < b and b < c`; a modality `<R> F` behind a formula needs `and` or `or` before it");
-                            self.error(diagnostic);
-                        }
+                        self.error(diagnostic);
                     }
                 }
             }
@@ -332,8 +332,7 @@ impl Parser<'_> {
     fn quantified(&mut self, exists: bool) -> FormulaKind {
         self.bump();
         let mut variables = Vec::new();
-        loop {
-            let Some(name) = self.name("the name of a variable") else { break };
+        while let Some(name) = self.name("the name of a variable") {
             let type_of = self.type_of();
             let values = if self.eat("among") {
                 self.domain()

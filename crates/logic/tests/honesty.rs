@@ -1,0 +1,118 @@
+//! What is said beside a verdict, and what the built-in patterns mean on systems small enough to see.
+
+use logic::Options;
+use lts::{Lts, Progress};
+use source::Sources;
+
+fn system(transitions: &[(usize, &str, usize)]) -> Lts {
+    let mut builder = lts::LtsBuilder::new();
+    for &(source, label, target) in transitions {
+        let label = builder.label(label);
+        builder.add(lts::StateId::new(source), label, lts::StateId::new(target));
+    }
+    builder.finish().unwrap()
+}
+
+fn said(lts: &Lts, text: &str) -> (bool, String) {
+    let mut sources = Sources::new();
+    let loaded = logic::load_text("p.mcl", text, &mut sources)
+        .unwrap_or_else(|errors| panic!("{}", sources.render_all(&errors, false)));
+    let formula = &loaded.properties[0].formula;
+    let verdict = logic::check_lts(lts, formula, &Options::default(), &Progress::new()).unwrap();
+    let warnings = logic::warnings(lts, formula, &verdict, &Progress::new());
+    (verdict.holds, sources.render_all(&warnings, false))
+}
+
+#[test]
+fn unmatched_labels_and_missing_occasions_are_told() {
+    let lts = system(&[(0, "SEND !1", 1), (1, "RECEIVE !1", 0)]);
+    let (holds, text) = said(&lts, r#"NEVER ("SEND")"#);
+    assert!(holds);
+    assert!(text.contains("the label \"SEND\" never occurs"), "{text}");
+    assert!(text.contains("labels with the gate `SEND` are \"SEND !1\"; write { SEND ... }"), "{text}");
+    let (_, text) = said(&lts, "[ true* . 'RECEIVE' ] false");
+    assert!(text.contains("patterns match whole labels, such as \"RECEIVE !1\""), "{text}");
+    let (_, text) = said(&lts, "[ true* . { RECIEVE ... } ] false");
+    assert!(text.contains("did you mean `RECEIVE`?"), "{text}");
+    let (holds, text) = said(&lts, r#"RESPONSE ({ SEND !2 }, { RECEIVE !2 })"#);
+    assert!(holds && text.contains("its occasion never arises"), "{text}");
+    let (holds, text) = said(&lts, r#"[ true* ] (< { SEND !3 } > true implies false)"#);
+    assert!(holds && text.contains("its condition never does"), "{text}");
+    let (holds, text) = said(&lts, r#"RESPONSE ({ SEND !1 }, { RECEIVE !1 })"#);
+    assert!(holds && text.is_empty(), "{text}");
+}
+
+#[test]
+fn patterns_mean_what_they_say() {
+    // A; then B or a loop of internal steps; then C for ever.
+    let lts = system(&[(0, "A", 1), (1, "B", 2), (1, "i", 1), (2, "C", 2)]);
+    for (text, expected) in [
+        ("DEADLOCK_FREE", true),
+        ("LIVELOCK_FREE", false),
+        (r#"NEVER ("D")"#, true),
+        (r#"ABSENCE ("B")"#, false),
+        (r#"ALWAYS ("A" or "B" or "C" or tau)"#, true),
+        (r#"REACHABLE ("C")"#, true),
+        (r#"ALWAYS_REACHABLE ("C")"#, true),
+        (r#"ALWAYS_REACHABLE ("A")"#, false),
+        (r#"INEVITABLE ("A")"#, true),
+        (r#"INEVITABLE ("A", "B")"#, false),
+        (r#"EXISTENCE ("B")"#, false),
+        (r#"FAIR_INEVITABLE ("B")"#, true),
+        (r#"PRECEDENCE ("A", "B")"#, true),
+        (r#"PRECEDENCE ("B", "A")"#, false),
+        (r#"RESPONSE ("A", "B")"#, false),
+        (r#"RESPONSE ("B", "C")"#, true),
+        (r#"FAIR_RESPONSE ("A", "B")"#, true),
+        (r#"ABSENCE_AFTER ("A", "B")"#, true),
+        (r#"ABSENCE_AFTER ("C", "B")"#, false),
+        (r#"ABSENCE_BEFORE ("C", "B")"#, true),
+        (r#"ABSENCE_BEFORE ("A", "B")"#, false),
+        (r#"ABSENCE_BETWEEN (tau, "A", "B")"#, false),
+        (r#"AT_MOST_ONCE ("A")"#, true),
+        (r#"AT_MOST_ONCE ("C")"#, false),
+        (r#"ALTERNATION ("A", "B")"#, true),
+    ] {
+        assert_eq!(said(&lts, text).0, expected, "{text}");
+    }
+}
+
+#[test]
+fn shortcuts_are_properties() {
+    let mut sources = Sources::new();
+    let lts = system(&[(0, "A !1", 1), (1, "B", 2), (2, "i", 2)]);
+    let holds = |property: &logic::Property| {
+        logic::check_lts(&lts, &property.formula, &Options::default(), &Progress::new()).unwrap().holds
+    };
+    assert!(holds(&logic::deadlock(&mut sources)));
+    assert!(!holds(&logic::livelock(&mut sources)));
+    assert!(!holds(&logic::never("A", &mut sources).unwrap()));
+    assert!(holds(&logic::never("A !2", &mut sources).unwrap()));
+    assert!(holds(&logic::reachable("'B|C'", &mut sources).unwrap()));
+    assert!(holds(&logic::inevitable(&["A", "\"B\""], &mut sources).unwrap()));
+    assert!(!holds(&logic::inevitable(&["B", "A"], &mut sources).unwrap()));
+    assert!(logic::never("'('", &mut sources).is_err());
+}
+
+#[test]
+fn libraries_are_found_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("own.mcl"),
+        "macro TWICE (A) = < true* . A . true* . A > true end_macro",
+    )
+    .unwrap();
+    let path = folder.path().join("p.mcl");
+    std::fs::write(
+        &path,
+        "library own.mcl end_library\nproperty P is TWICE (\"A\") expected false end property",
+    )
+    .unwrap();
+    let mut sources = Sources::new();
+    let loaded = logic::load_properties(&path, &mut sources).unwrap();
+    assert_eq!(loaded.properties[0].formula.to_string(), r#"(< (true* . "A" . true* . "A") > true)"#);
+    assert!(!loaded.properties[0].expected);
+    std::fs::write(folder.path().join("own.mcl"), "library own.mcl end_library").unwrap();
+    let errors = logic::load_properties(&path, &mut sources).unwrap_err();
+    assert!(sources.render_all(&errors, false).contains("included by itself"));
+}
