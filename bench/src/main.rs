@@ -144,7 +144,7 @@ fn properties() {
     println!("| property | verdict | time | reading the file | peak beyond the LTS, bytes a state |");
     println!("|---|---|---|---|---|");
     let read = best(READ, &["ours", &c]);
-    let lts_bytes = 8.0 * 20e6 + 4.0 * 4e6;
+    let lts_bytes: f64 = 8.0 * 20e6 + 4.0 * 4e6;
     for name in ["precedence", "response", "fair_response"] {
         let file = format!("bench/models/{name}.mcl");
         let cost = best(WATERSHED, &["check", &c, &file, "-q"]);
@@ -231,7 +231,7 @@ fn best(program: &str, arguments: &[&str]) -> Cost {
 
 fn cost(program: &str, arguments: &[&str]) -> Cost {
     let start = Instant::now();
-    let mut child = Command::new(program).args(arguments).stdout(Stdio::null()).spawn().expect("a program");
+    let child = Command::new(program).args(arguments).stdout(Stdio::null()).spawn().expect("a program");
     let ended = child.wait4().expect("it ends");
     // 1 says that a property is violated.
     assert!(matches!(ended.status.code(), Some(0 | 1)), "{program} {arguments:?} failed");
