@@ -2,12 +2,14 @@
 //!
 //! 1. All threads compute the successors of the batch, a few states at a time, into buffers.
 //! 2. Each thread takes one shard of the hash table and looks the buffered targets of that shard up.
-//! 3. One thread goes through all buffered steps in order and numbers what is new.
-//! 4. Each shard learns the numbers of its new states.
+//! 3. One thread numbers the states that are new, in the order in which they first turned up.
+//! 4. Each shard learns the numbers of its new states, and the buffers' steps become transitions.
 //!
 //! States are numbered in phase 3 only, in the order of their sources and of each source's steps. Nothing depends
-//! on which thread did what, so any number of threads gives the same result. One thread runs the same rounds.
+//! on which thread did what, so any number of threads gives the same result. One thread runs the same rounds. Phase 3
+//! is the only one that a single thread does, and it costs time for new states only.
 
+use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -33,8 +35,15 @@ struct Buffer {
     origins: Vec<OriginId>,
     /// How many steps each state has.
     counts: Vec<u32>,
-    /// What phase 2 found: a state number, or a pending one with the highest bit set.
+    /// The steps of each shard, where there are several.
+    by_shard: Vec<Vec<u32>>,
+    /// Labels that were new before this round, in the order in which they turned up.
+    new_labels: Vec<LabelId>,
+    /// What phase 2 found: a state number, or a pending one with the highest bit set; after phase 4 the number.
     found: Vec<AtomicU32>,
+    /// How many different transitions and how many deadlocks there are.
+    transitions: u64,
+    deadlocks: u64,
     /// What went wrong in the state behind the last one counted.
     error: Option<ModelError>,
 }
@@ -48,7 +57,28 @@ impl Buffer {
         self.labels.clear();
         self.origins.clear();
         self.counts.clear();
+        self.by_shard.iter_mut().for_each(Vec::clear);
+        self.new_labels.clear();
         self.error = None;
+    }
+}
+
+/// Where a round ends: before a row of a buffer. Behind the last buffer, where nothing ends it early.
+struct Cut {
+    buffer: usize,
+    row: usize,
+    /// Whether the limit on states is the reason.
+    limit: bool,
+}
+
+impl Cut {
+    /// How many rows of a buffer lie before the cut.
+    fn rows(&self, number: usize, buffer: &Buffer) -> usize {
+        match number.cmp(&self.buffer) {
+            Ordering::Less => buffer.counts.len(),
+            Ordering::Equal => self.row,
+            Ordering::Greater => 0,
+        }
     }
 }
 
@@ -70,7 +100,6 @@ pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Ex
         builder: LtsBuilder::new(),
         label_numbers: Vec::new(),
         statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
-        row: Vec::new(),
     };
     let outcome = search.run(threads, progress);
     search.finish(outcome)
@@ -85,7 +114,6 @@ struct Search<'m> {
     /// The builder's label for each of the model's, once it was seen.
     label_numbers: Vec<Option<LabelId>>,
     statistics: Statistics,
-    row: Vec<(LabelId, u32)>,
 }
 
 impl Search<'_> {
@@ -120,8 +148,9 @@ impl Search<'_> {
             buffers.resize_with(pieces.max(buffers.len()), Buffer::default);
             self.compute(&mut explorers, &mut buffers[..pieces], next, next + batch);
             self.look_up(&buffers[..pieces]);
-            let ended = self.number(&buffers[..pieces], next);
-            self.store.shards.par_iter_mut().for_each(|shard| shard.settle());
+            let cut = self.number(&buffers[..pieces], next);
+            self.resolve(&mut buffers[..pieces], &cut);
+            let ended = self.keep(&buffers[..pieces], next, cut);
             progress.advance(batch as u64);
             if let Some(outcome) = ended {
                 return outcome;
@@ -182,16 +211,26 @@ impl Search<'_> {
 
     fn compute_piece(&self, explorer: &mut Explorer, buffer: &mut Buffer, first: usize, end: usize) {
         let Explorer { worker, state, packed } = explorer;
+        let several = self.store.shards.len() > 1;
         buffer.clear();
+        buffer.by_shard.resize_with(self.store.shards.len(), Vec::new);
         for number in first..end {
             let source = self.store.packed(number);
             self.layout.unpack(source, state);
             let before = buffer.labels.len();
             let result = worker.successors(state, &mut |step| {
                 self.layout.repack(state, source, step.target, packed);
+                let hash = hash(packed);
+                if several {
+                    buffer.by_shard[self.store.shard_of(hash)].push(buffer.hashes.len() as u32);
+                }
                 buffer.targets.extend_from_slice(packed);
-                buffer.hashes.push(hash(packed));
+                buffer.hashes.push(hash);
                 buffer.labels.push(step.label);
+                let known = self.label_numbers.get(step.label.index()).is_some_and(Option::is_some);
+                if !known && !buffer.new_labels.contains(&step.label) {
+                    buffer.new_labels.push(step.label);
+                }
                 if self.limits.origins {
                     buffer.origins.push(step.origin);
                 }
@@ -218,22 +257,26 @@ impl Search<'_> {
         let buffered =
             |buffer: u32, index: u32| &buffers[buffer as usize].targets[index as usize * words..][..words];
         shards.par_iter_mut().enumerate().for_each(|(own, shard)| {
-            let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
-            shard.reserve(steps, vectors, is_own);
+            let own_steps = match several {
+                true => buffers.iter().map(|buffer| buffer.by_shard[own].len()).sum(),
+                false => steps,
+            };
+            shard.reserve(own_steps, vectors, |hash| !several || (hash >> shift) as usize == own);
             let mut touched = 0;
             for (number, buffer) in buffers.iter().enumerate() {
-                for (index, &hash) in buffer.hashes.iter().enumerate() {
+                let count = if several { buffer.by_shard[own].len() } else { buffer.hashes.len() };
+                let step = |at: usize| if several { buffer.by_shard[own][at] as usize } else { at };
+                for at in 0..count {
                     // Look-ups wait for memory most of the time: start those of the next steps now.
-                    if let Some(&ahead) = buffer.hashes.get(index + 16) {
-                        touched ^= shard.touch_place(ahead);
+                    if at + 16 < count {
+                        touched ^= shard.touch_place(buffer.hashes[step(at + 16)]);
                     }
-                    if let Some(&ahead) = buffer.hashes.get(index + 8) {
-                        touched ^= shard.touch_state(ahead, vectors);
+                    if at + 8 < count {
+                        touched ^= shard.touch_state(buffer.hashes[step(at + 8)], vectors);
                     }
-                    if !is_own(hash) {
-                        continue;
-                    }
+                    let index = step(at);
                     let state = &buffer.targets[index * words..][..words];
+                    let hash = buffer.hashes[index];
                     let found =
                         shard.find_or_note(hash, state, vectors, buffered, number as u32, index as u32);
                     let found = match found {
@@ -247,63 +290,117 @@ impl Search<'_> {
         });
     }
 
-    /// Phase 3: numbers what is new and keeps the transitions; says so if that was the end.
-    fn number(&mut self, buffers: &[Buffer], first: usize) -> Option<Outcome> {
+    /// Phase 3: numbers what is new, in the order in which it first turned up. Says how far that went.
+    fn number(&mut self, buffers: &[Buffer], first: usize) -> Cut {
         let words = self.layout.words();
         let most = self.limits.states.min(MOST_STATES);
-        let mut source = first;
-        for buffer in buffers {
+        let faulty = buffers.iter().position(|buffer| buffer.error.is_some());
+        let mut cut = match faulty {
+            Some(buffer) => Cut { buffer, row: buffers[buffer].counts.len(), limit: false },
+            None => Cut { buffer: buffers.len(), row: 0, limit: false },
+        };
+        // Each shard's new states are in order; the next one of all is the first of one of them.
+        let mut next = vec![0; self.store.shards.len()];
+        // Where in the buffers we are: a row of a buffer, and where its steps end.
+        let (mut buffer, mut row, mut row_end) = (0, 0, 0);
+        loop {
+            let place = |shard: usize| {
+                let pending = self.store.shards[shard].pending.get(next[shard])?;
+                Some((pending.buffer as usize, pending.index as usize, shard))
+            };
+            let Some((at_buffer, index, shard)) = (0..next.len()).filter_map(place).min() else { break };
+            if at_buffer > buffer {
+                (buffer, row, row_end) = (at_buffer, 0, 0);
+            }
+            while row_end <= index {
+                row_end += buffers[buffer].counts[row] as usize;
+                row += 1;
+            }
+            if buffer > cut.buffer || (buffer == cut.buffer && row > cut.row) {
+                break;
+            }
+            if self.store.len() >= most {
+                cut = Cut { buffer, row: row - 1, limit: true };
+                break;
+            }
+            let source = first + buffer * PIECE + row - 1;
+            let packed = &buffers[buffer].targets[index * words..][..words];
+            let number = self.store.push(packed, source as u32);
+            self.store.shards[shard].pending[next[shard]].number = Some(number);
+            next[shard] += 1;
+        }
+        for buffer in &buffers[..buffers.len().min(cut.buffer + 1)] {
+            for &label in &buffer.new_labels {
+                self.label(label);
+            }
+        }
+        cut
+    }
+
+    /// Phase 4: every step before the cut gets the number of its target, and every shard learns those of its states.
+    fn resolve(&mut self, buffers: &mut [Buffer], cut: &Cut) {
+        let store = &self.store;
+        buffers.par_iter_mut().enumerate().for_each(|(number, buffer)| {
+            let rows = cut.rows(number, buffer);
+            (buffer.transitions, buffer.deadlocks) = (0, 0);
+            let mut row: Vec<(LabelId, u32)> = Vec::new();
             let mut step = 0;
-            for &count in &buffer.counts {
-                self.row.clear();
+            for &count in &buffer.counts[..rows] {
+                row.clear();
                 for index in step..step + count as usize {
                     let found = buffer.found[index].load(Relaxed);
                     let target = match found & NEW {
                         0 => found,
                         _ => {
-                            let shard = self.store.shard_of(buffer.hashes[index]);
-                            let position = (found & !NEW) as usize;
-                            match self.store.shards[shard].pending[position].number {
-                                Some(number) => number,
-                                None if self.store.len() >= most => return Some(Outcome::StateLimit),
-                                None => {
-                                    let packed = &buffer.targets[index * words..][..words];
-                                    let number = self.store.push(packed, source as u32);
-                                    self.store.shards[shard].pending[position].number = Some(number);
-                                    number
-                                }
-                            }
+                            let shard = store.shard_of(buffer.hashes[index]);
+                            let pending = &store.shards[shard].pending[(found & !NEW) as usize];
+                            pending.number.expect("all states before the cut have numbers")
                         }
                     };
-                    self.keep(source, buffer, index, target);
+                    buffer.found[index].store(target, Relaxed);
+                    row.push((buffer.labels[index], target));
                 }
                 step += count as usize;
-                self.statistics.transitions += count_different(&mut self.row);
-                self.statistics.deadlocks += u64::from(count == 0);
-                source += 1;
-                self.statistics.expanded = source;
+                buffer.transitions += count_different(&mut row);
+                buffer.deadlocks += u64::from(count == 0);
             }
-            if let Some(error) = &buffer.error {
-                self.statistics.expanded = source - 1;
-                let state = Some(StateId::new(source - 1));
-                return Some(Outcome::Error { error: error.clone(), state });
-            }
-        }
-        None
+        });
+        self.store.shards.par_iter_mut().for_each(|shard| shard.settle());
     }
 
-    #[inline]
-    fn keep(&mut self, source: usize, buffer: &Buffer, index: usize, target: u32) {
-        let label = self.label(buffer.labels[index]);
-        self.row.push((label, target));
-        if !self.limits.transitions {
-            return;
+    /// Keeps the transitions before the cut and says so if that was the end.
+    fn keep(&mut self, buffers: &[Buffer], first: usize, cut: Cut) -> Option<Outcome> {
+        for (number, buffer) in buffers.iter().enumerate() {
+            let rows = cut.rows(number, buffer);
+            let start = first + number * PIECE;
+            self.statistics.transitions += buffer.transitions;
+            self.statistics.deadlocks += buffer.deadlocks;
+            self.statistics.expanded = self.statistics.expanded.max(start + rows);
+            if !self.limits.transitions {
+                continue;
+            }
+            let mut step = 0;
+            for (row, &count) in buffer.counts[..rows].iter().enumerate() {
+                let source = StateId::new(start + row);
+                for index in step..step + count as usize {
+                    let label = self.label(buffer.labels[index]);
+                    let target = StateId::from_raw(buffer.found[index].load(Relaxed));
+                    match self.limits.origins {
+                        true => self.builder.add_with_origin(source, label, target, buffer.origins[index]),
+                        false => self.builder.add(source, label, target),
+                    }
+                }
+                step += count as usize;
+            }
         }
-        let (source, target) = (StateId::new(source), StateId::from_raw(target));
-        match self.limits.origins {
-            true => self.builder.add_with_origin(source, label, target, buffer.origins[index]),
-            false => self.builder.add(source, label, target),
+        if cut.limit {
+            return Some(Outcome::StateLimit);
         }
+        let error = buffers.get(cut.buffer)?.error.clone()?;
+        // The state with the error has only some of its steps.
+        let state = first + cut.buffer * PIECE + cut.row - 1;
+        self.statistics.expanded = state;
+        Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }
 
     /// The builder's number of a label: labels are numbered as they first turn up in the order of the states.
