@@ -253,6 +253,7 @@ impl Search<'_> {
         let steps: usize = buffers.iter().map(|buffer| buffer.labels.len()).sum();
         let several = self.store.shards.len() > 1;
         let shift = 64 - self.store.shards.len().trailing_zeros();
+        let known = self.store.len();
         let (vectors, shards) = self.store.split();
         let buffered =
             |buffer: u32, index: u32| &buffers[buffer as usize].targets[index as usize * words..][..words];
@@ -261,7 +262,8 @@ impl Search<'_> {
                 true => buffers.iter().map(|buffer| buffer.by_shard[own].len()).sum(),
                 false => steps,
             };
-            shard.reserve(own_steps, vectors, |hash| !several || (hash >> shift) as usize == own);
+            let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
+            shard.reserve(own_steps, known + steps, vectors, is_own);
             let mut touched = 0;
             for (number, buffer) in buffers.iter().enumerate() {
                 let count = if several { buffer.by_shard[own].len() } else { buffer.hashes.len() };

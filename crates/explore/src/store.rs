@@ -1,8 +1,8 @@
 //! The set of seen states: packed vectors in order of discovery, found through a hash table cut into shards.
 //!
-//! Beyond the packed vector a state costs its parent (4 bytes), a place (4 bytes) and a tag (1 byte) in a table
-//! that is between three sevenths and three quarters full: 11 to 16 bytes. Tags lie by themselves, so that most probes
-//! touch one cache line and compare no state.
+//! Beyond the packed vector a state costs its parent (4 bytes) and an entry (4 bytes) in a table that is between
+//! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
+//! not need yet, a part of the hash: nearly all probes that look at a state find it.
 
 /// Where a state was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +25,12 @@ pub(crate) struct Store {
 /// The part of the hash table for one range of hashes: filled by one thread.
 #[derive(Default)]
 pub(crate) struct Shard {
-    /// 0 for a free place, else seven bits of the hash and the lowest bit set.
-    tags: Vec<u8>,
-    /// State numbers, or positions in `pending` with the highest bit set.
-    places: Vec<u32>,
+    /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them.
+    entries: Vec<u32>,
+    bits: u32,
     used: usize,
+    /// How many states are numbered: a number from here on is a position in `pending`.
+    numbered: u32,
     /// States found new in this round.
     pub pending: Vec<Pending>,
 }
@@ -44,8 +45,6 @@ pub(crate) struct Pending {
     pub number: Option<u32>,
 }
 
-const PENDING: u32 = 1 << 31;
-
 impl Store {
     /// An empty store for packed states of `words` words, its table cut for `threads` threads.
     pub fn new(words: usize, threads: usize) -> Self {
@@ -54,7 +53,7 @@ impl Store {
             words,
             packed: Vec::new(),
             parents: Vec::new(),
-            shards: (0..shards).map(|_| Shard::with_capacity(1 << 10)).collect(),
+            shards: (0..shards).map(|_| Shard::new(1 << 10, 12)).collect(),
             shard_shift: 64 - shards.trailing_zeros(),
         }
     }
@@ -91,7 +90,7 @@ impl Store {
     }
 
     pub fn bytes(&self) -> usize {
-        let tables: usize = self.shards.iter().map(|shard| shard.places.len() * 5).sum();
+        let tables: usize = self.shards.iter().map(|shard| shard.entries.len() * 4).sum();
         self.packed.capacity() * 4 + self.parents.capacity() * 4 + tables
     }
 }
@@ -111,8 +110,14 @@ impl Vectors<'_> {
 }
 
 impl Shard {
-    fn with_capacity(places: usize) -> Self {
-        Self { tags: vec![0; places], places: vec![0; places], used: 0, pending: Vec::new() }
+    fn new(places: usize, bits: u32) -> Self {
+        Self { entries: vec![0; places], bits, ..Self::default() }
+    }
+
+    /// The part of a hash that entries hold: its lowest bits, which neither the shard nor the place depend on.
+    #[inline]
+    fn tag(&self, hash: u64) -> u32 {
+        (hash as u32).checked_shl(self.bits).unwrap_or(0)
     }
 
     /// Looks for a state and, if it is new, notes it as pending. `buffered` gives the states of this round.
@@ -126,34 +131,35 @@ impl Shard {
         buffer: u32,
         index: u32,
     ) -> Found {
-        let tag = tag_of(hash);
-        let mut place = place_of(hash, self.places.len());
+        let tag = self.tag(hash);
+        let numbers = (1u32 << self.bits) - 1;
+        let mut place = place_of(hash, self.entries.len());
         loop {
-            match self.tags[place] {
-                0 => break,
-                found if found == tag => {
-                    let number = self.places[place];
-                    if number & PENDING == 0 {
-                        if same(vectors.get(number), state) {
-                            return Found::Known(number);
-                        }
-                    } else {
-                        let pending = &self.pending[(number & !PENDING) as usize];
-                        if same(buffered(pending.buffer, pending.index), state) {
-                            return Found::Pending(number & !PENDING);
-                        }
+            let entry = self.entries[place];
+            if entry == 0 {
+                break;
+            }
+            if entry & !numbers == tag {
+                let number = (entry & numbers) - 1;
+                if number < self.numbered {
+                    if same(vectors.get(number), state) {
+                        return Found::Known(number);
+                    }
+                } else {
+                    let position = number - self.numbered;
+                    let pending = &self.pending[position as usize];
+                    if same(buffered(pending.buffer, pending.index), state) {
+                        return Found::Pending(position);
                     }
                 }
-                _ => {}
             }
             place += 1;
-            if place == self.places.len() {
+            if place == self.entries.len() {
                 place = 0;
             }
         }
         let position = self.pending.len() as u32;
-        self.tags[place] = tag;
-        self.places[place] = position | PENDING;
+        self.entries[place] = tag | (self.numbered + position + 1);
         self.used += 1;
         self.pending.push(Pending { place, buffer, index, number: None });
         Found::Pending(position)
@@ -161,24 +167,34 @@ impl Shard {
 
     /// Writes the numbers of the pending states into the table.
     pub fn settle(&mut self) {
+        let numbers = (1u32 << self.bits) - 1;
         for pending in self.pending.drain(..) {
-            match pending.number {
-                Some(number) => self.places[pending.place] = number,
+            let entry = &mut self.entries[pending.place];
+            *entry = match pending.number {
+                Some(number) => (*entry & !numbers) | (number + 1),
                 // Past a limit: the exploration ends, and nobody looks any more.
-                None => self.tags[pending.place] = 0,
-            }
+                None => 0,
+            };
         }
     }
 
-    /// Makes room for `more` states, so that at most three quarters of the places are used. `own` says which hashes
-    /// belong here.
-    pub fn reserve(&mut self, more: usize, vectors: Vectors<'_>, own: impl Fn(u64) -> bool) {
+    /// Makes room for `more` states among the `own` hashes, and for numbers up to `greatest`, so that at most three
+    /// quarters of the places are used.
+    pub fn reserve(&mut self, more: usize, greatest: usize, vectors: Vectors<'_>, own: impl Fn(u64) -> bool) {
+        self.numbered = (vectors.packed.len() / vectors.words) as u32;
         let needed = (self.used + more) * 4 / 3 + 1;
-        if needed <= self.places.len() {
+        let wide_enough = greatest + 2 <= 1 << self.bits;
+        if needed <= self.entries.len() && wide_enough {
             return;
         }
-        let places = needed.max(self.places.len() * 7 / 4);
-        let mut grown = Shard::with_capacity(places);
+        let places = match needed <= self.entries.len() {
+            true => self.entries.len(),
+            false => needed.max(self.entries.len() * 7 / 4),
+        };
+        // Room for twice the numbers, so that this is not needed again soon.
+        let bits =
+            if wide_enough { self.bits } else { (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31) };
+        let mut grown = Shard { numbered: self.numbered, used: self.used, ..Shard::new(places, bits) };
         // All numbered states are in the table; taken in their order, they are read one after the other.
         for (number, packed) in vectors.packed.chunks_exact(vectors.words).enumerate() {
             let hash = hash(packed);
@@ -186,31 +202,29 @@ impl Shard {
                 continue;
             }
             let mut place = place_of(hash, places);
-            while grown.tags[place] != 0 {
+            while grown.entries[place] != 0 {
                 place += 1;
                 if place == places {
                     place = 0;
                 }
             }
-            grown.tags[place] = tag_of(hash);
-            grown.places[place] = number as u32;
+            grown.entries[place] = grown.tag(hash) | (number as u32 + 1);
         }
-        grown.used = self.used;
         *self = grown;
     }
 
     /// Touches the place of a hash, so that it is in the cache when it is looked at. The result is of no interest.
     #[inline]
     pub fn touch_place(&self, hash: u64) -> u32 {
-        let place = place_of(hash, self.places.len());
-        u32::from(self.tags[place]) ^ self.places[place]
+        self.entries[place_of(hash, self.entries.len())]
     }
 
     /// Touches the state that probably lies at the place of a hash.
     #[inline]
     pub fn touch_state(&self, hash: u64, vectors: Vectors<'_>) -> u32 {
-        let number = self.places[place_of(hash, self.places.len())] as usize;
-        vectors.packed.get(number * vectors.words).copied().unwrap_or(0)
+        let entry = self.entries[place_of(hash, self.entries.len())];
+        let number = (entry & ((1u32 << self.bits) - 1)).wrapping_sub(1) as usize;
+        vectors.packed.get(number.wrapping_mul(vectors.words)).copied().unwrap_or(0)
     }
 }
 
@@ -218,12 +232,6 @@ impl Shard {
 #[inline]
 fn same(a: &[u32], b: &[u32]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
-}
-
-/// The tag of a hash: its bits 8 to 14, which neither the shard nor, mostly, the place depend on.
-#[inline]
-fn tag_of(hash: u64) -> u8 {
-    (hash as u8) | 1
 }
 
 /// A place from the middle bits of a hash.

@@ -683,15 +683,26 @@ impl<'a> LntWorker<'a> {
                     self.machine.marks.extend_from_slice(marks);
                     rest(&self.machine, action.region, address, &mut self.target);
                 }
-                Next::Run => {
-                    advance(&mut self.machine, action.region, part.address + 1, &mut self.target, true)?;
-                }
+                Next::Run => self.run_on(action.region, part.address + 1)?,
             }
         }
         let label = self.label(offer);
         let origin = self.origin();
         emit(Step { label, target: &self.target, origin });
         Ok(())
+    }
+
+    /// Runs a region on in the target state. Mostly it comes to its next action; the rest is less common.
+    #[inline]
+    fn run_on(&mut self, region: u32, address: u32) -> Result<(), ModelError> {
+        match self.machine.run(address, &mut self.target)? {
+            Halt::At(at) if matches!(self.op(at), Op::Act(_) | Op::Choice(_)) => {
+                rest(&self.machine, region, at, &mut self.target);
+                Ok(())
+            }
+            Halt::At(at) => advance(&mut self.machine, region, at, &mut self.target, true),
+            Halt::Blocked | Halt::Done => Ok(()),
+        }
     }
 
     fn label(&mut self, offer: Offer) -> LabelId {
