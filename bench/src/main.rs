@@ -1,7 +1,8 @@
 //! Runs Watershed and its peers on the same work, one after the other, and prints what each took and the ratio.
 //!
 //! `make bench` builds everything and runs this from the root of the project. Inputs are generated once into
-//! `bench/results`. Every figure is the best of three runs (five for exploration, in turns with the peer); memory is the peak resident set of the whole process.
+//! `bench/results`. Every figure is the best of three runs (five for exploration, in turns with the peer); memory is
+//! the peak resident set of the whole process.
 
 use std::fs;
 use std::path::Path;
