@@ -1,14 +1,31 @@
 //! State-space generation: breadth first, on one or many threads, the result always the same.
 //!
-//! ```no_run
-//! # fn model() -> Box<dyn model::Model> { unimplemented!() }
+//! ```
+//! # use lts::LabelId;
+//! # use model::{Layout, Model, ModelError, Provenance, Slot, StateView, Step, Worker};
+//! # struct Counter { layout: Layout, provenance: Provenance }
+//! # impl Model for Counter {
+//! #     fn layout(&self) -> &Layout { &self.layout }
+//! #     fn initial(&self) -> Result<Vec<Slot>, ModelError> { Ok(vec![0]) }
+//! #     fn worker(&self) -> Box<dyn Worker + '_> { Box::new(Ticker) }
+//! #     fn label(&self, _: LabelId) -> String { "TICK".into() }
+//! #     fn describe(&self, _: &[Slot]) -> StateView { StateView::default() }
+//! #     fn provenance(&self) -> &Provenance { &self.provenance }
+//! # }
+//! # struct Ticker;
+//! # impl Worker for Ticker {
+//! #     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+//! #         emit(Step { label: LabelId::new(1), target: &[(state[0] + 1) % 3], origin: Provenance::NONE });
+//! #         Ok(())
+//! #     }
+//! # }
+//! # let counter = Counter { layout: Layout::new(&[2]), provenance: Provenance::default() };
 //! use explore::{Limits, Outcome, explore};
-//! let model = model();
-//! let found = explore(&*model, &Limits::default(), &lts::Progress::new());
-//! match &found.outcome {
-//!     Outcome::Complete => println!("{} states", found.states()),
-//!     other => println!("stopped after {} states: {other:?}", found.states()),
-//! }
+//!
+//! // A counter modulo three, as in the example of crate `model`.
+//! let found = explore(&counter, &Limits::default(), &lts::Progress::new());
+//! assert_eq!(found.outcome, Outcome::Complete);
+//! assert_eq!((found.states(), found.lts.transition_count()), (3, 3));
 //! ```
 
 mod engine;

@@ -420,16 +420,7 @@ impl<'p> Compiler<'p> {
         let Some(instance) = self.instance(call, placement, waiting, span) else { return };
         let modes = self.program[process].parameters.iter().map(|parameter| parameter.mode);
         let modes: Vec<Mode> = modes.collect();
-        for argument in arguments {
-            match argument {
-                Argument::In(value) => self.expression(body, value),
-                Argument::InOut(variable, span) => {
-                    let place = self.variable(body, *variable);
-                    self.load(place, *span);
-                }
-                Argument::Out(..) => {}
-            }
-        }
+        self.push_arguments(body, arguments);
         for (index, mode) in modes.iter().enumerate().rev() {
             if *mode != Mode::Out {
                 self.store(instance.parameters[index], span);

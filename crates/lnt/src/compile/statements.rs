@@ -275,15 +275,8 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// A call of a function as a statement: results lie on the stack, the returned value first.
-    fn call(
-        &mut self,
-        body: &mut Body<'p>,
-        result: Option<VariableId>,
-        function: crate::typed::FunctionId,
-        arguments: &'p [Argument],
-        span: Span,
-    ) {
+    /// Pushes the values that a call passes in.
+    pub(super) fn push_arguments(&mut self, body: &Body<'p>, arguments: &'p [Argument]) {
         for argument in arguments {
             match argument {
                 Argument::In(value) => self.expression(body, value),
@@ -294,6 +287,18 @@ impl<'p> Compiler<'p> {
                 Argument::Out(..) => {}
             }
         }
+    }
+
+    /// A call of a function as a statement: results lie on the stack, the returned value first.
+    fn call(
+        &mut self,
+        body: &mut Body<'p>,
+        result: Option<VariableId>,
+        function: crate::typed::FunctionId,
+        arguments: &'p [Argument],
+        span: Span,
+    ) {
+        self.push_arguments(body, arguments);
         let number = self.function_number(function);
         self.emit(Op::Call(number), span);
         for argument in arguments.iter().rev() {

@@ -204,7 +204,7 @@ impl<'a> Values<'a> {
                     for field in &program[constructor].fields {
                         columns.push(self.domain(field.ty, accepts)?);
                     }
-                    self.product(ordinal as u32, &columns, ty, &mut values)?;
+                    self.rows_of(&[ordinal as u32], &columns, ty, &mut values)?;
                 }
                 Ok(values)
             }
@@ -216,16 +216,6 @@ impl<'a> Values<'a> {
                 Ok(values)
             }
         }
-    }
-
-    fn product(
-        &mut self,
-        ordinal: u32,
-        columns: &[std::sync::Arc<[u32]>],
-        ty: TypeId,
-        values: &mut Vec<u32>,
-    ) -> Result<(), TooMany> {
-        self.rows_of(&[ordinal], columns, ty, values)
     }
 
     /// All rows with a prefix and one element of each column, the last column fastest.
@@ -299,7 +289,7 @@ impl<'a> Values<'a> {
                     columns.push(self.pattern_domain(field, literal, accepts)?);
                 }
                 let mut values = Vec::new();
-                self.product(ordinal, &columns, pattern.ty, &mut values)?;
+                self.rows_of(&[ordinal], &columns, pattern.ty, &mut values)?;
                 Ok(values.into())
             }
             PatternKind::Cons(head, tail) => {
