@@ -23,6 +23,8 @@ pub struct Automaton {
     accepting: Vec<bool>,
     /// By state: predicates and where they lead.
     moves: Vec<Vec<(usize, usize)>>,
+    /// By state: predicates of which a system must offer no label for a run to end there.
+    refusals: Vec<Vec<usize>>,
     actions: Vec<ActionCode>,
 }
 
@@ -70,7 +72,16 @@ impl Automaton {
             .collect()
     }
 
-    /// Whether a sequence of labels is in the set.
+    /// What a system must not be able to do for a run to end in each state: `[state]` gives sets of labels, and a
+    /// run may end where the system offers no label of one of them. `[ true* ] < true > true` has one such set, of
+    /// all labels.
+    pub fn refusals(&self, labels: &lts::Labels) -> Vec<Vec<Vec<bool>>> {
+        let split: Vec<LabelText> = labels.iter().map(|(_, text)| LabelText::new(text)).collect();
+        let mask = |&action: &usize| split.iter().map(|label| holds(&self.actions[action], label)).collect();
+        self.refusals.iter().map(|actions| actions.iter().map(mask).collect()).collect()
+    }
+
+    /// Whether a sequence of labels is in the set, whatever the system offers at its end.
     pub fn accepts<'l>(&self, labels: impl IntoIterator<Item = &'l str>) -> bool {
         let mut current = vec![0];
         for label in labels {
@@ -92,12 +103,19 @@ fn holds(action: &ActionCode, label: &LabelText) -> bool {
 /// The runs that violate a formula, if they are a regular set: for `[R] false`, `[R] [S] false`, `not <R> true` and
 /// conjunctions of these, without data. The formula fails if and only if the system has a run in the set.
 pub fn regular_violation(formula: &Formula) -> Option<Automaton> {
+    safety_violation(formula).filter(|automaton| automaton.refusals.iter().all(Vec::is_empty))
+}
+
+/// Like [`regular_violation`], and also for `[R] <A> true`, deadlocks among them: runs to a state that is accepting,
+/// or where the system offers nothing of what [`refusals`](Automaton::refusals) says.
+pub fn safety_violation(formula: &Formula) -> Option<Automaton> {
     regular(&translate(formula, true).ok()?)
 }
 
 /// The runs that show that a formula holds, if they are a regular set: for `<R> true` and disjunctions of it.
 pub fn regular_witness(formula: &Formula) -> Option<Automaton> {
-    regular(&translate(formula, false).ok()?)
+    let automaton = regular(&translate(formula, false).ok()?)?;
+    automaton.refusals.iter().all(Vec::is_empty).then_some(automaton)
 }
 
 fn regular(equations: &Equations) -> Option<Automaton> {
@@ -107,11 +125,15 @@ fn regular(equations: &Equations) -> Option<Automaton> {
     let mut numbers: FxHashMap<NodeId, usize> = FxHashMap::default();
     let mut states = vec![equations.root];
     numbers.insert(equations.root, 0);
-    let mut automaton =
-        Automaton { accepting: Vec::new(), moves: Vec::new(), actions: equations.actions.clone() };
+    let mut automaton = Automaton {
+        accepting: Vec::new(),
+        moves: Vec::new(),
+        refusals: Vec::new(),
+        actions: equations.actions.clone(),
+    };
     while automaton.accepting.len() < states.len() {
         let mut accepting = false;
-        let mut moves = Vec::new();
+        let (mut moves, mut refusals) = (Vec::new(), Vec::new());
         let mut seen = vec![states[automaton.accepting.len()]];
         let mut at = 0;
         while at < seen.len() {
@@ -137,12 +159,18 @@ fn regular(equations: &Equations) -> Option<Automaton> {
                     }
                     moves.push((*action, number));
                 }
+                Node::Step { all: true, action, next }
+                    if matches!(equations.nodes[*next], Node::Constant(false)) =>
+                {
+                    refusals.push(*action);
+                }
                 _ => return None,
             }
             at += 1;
         }
         automaton.accepting.push(accepting);
         automaton.moves.push(moves);
+        automaton.refusals.push(refusals);
     }
     Some(automaton)
 }
@@ -186,6 +214,31 @@ pub fn inevitability(formula: &Formula) -> Option<Vec<Action>> {
             None => return Some(found),
             Some((action, body)) if action.to_string() == text => formula = body,
             Some(_) => return None,
+        }
+    }
+}
+
+/// A formula `[R] F` where F asks for one label on every run ([`inevitability`]): the runs of R, and that label.
+pub fn response(formula: &Formula) -> Option<(Automaton, Action)> {
+    let FormulaKind::Necessary(regular, after) = &formula.kind else { return None };
+    let [awaited] = <[Action; 1]>::try_from(inevitability(after)?).ok()?;
+    let falsehood = Expression { kind: ExpressionKind::Bool(false), span: formula.span };
+    let never = Formula { kind: FormulaKind::Data(falsehood), span: formula.span };
+    let kind = FormulaKind::Necessary(regular.clone(), Box::new(never));
+    let runs = regular_violation(&Formula { kind, span: formula.span })?;
+    Some((runs, awaited))
+}
+
+impl Action {
+    /// Which labels of a table satisfy this predicate; those with data that needs values of variables don't.
+    pub fn mask(&self, labels: &lts::Labels) -> Vec<bool> {
+        let truth = Expression { kind: ExpressionKind::Bool(true), span: self.span };
+        let regular = Regular { kind: RegularKind::Action(self.clone()), span: self.span };
+        let after = Formula { kind: FormulaKind::Data(truth), span: self.span };
+        let kind = FormulaKind::Possible(regular, Box::new(after));
+        match regular_witness(&Formula { kind, span: self.span }) {
+            Some(automaton) => automaton.table(labels).swap_remove(0).iter().map(|row| !row.is_empty()).collect(),
+            None => vec![false; labels.len()],
         }
     }
 }

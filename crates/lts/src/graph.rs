@@ -1,6 +1,7 @@
 //! The transition system as a graph: reachable part, components, divergence, shortest paths.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::ids::{LabelId, StateId};
 use crate::label::Labels;
@@ -71,7 +72,14 @@ impl Lts {
 
     /// The strongly connected components over the transitions that `keep` accepts.
     pub fn components(&self, keep: impl Fn(StateId, Edge) -> bool) -> Components {
-        tarjan(self, keep)
+        tarjan(
+            self.state_count(),
+            |state| self.edge_range(StateId::new(state)),
+            |state, edge| {
+                let edge = self.edges()[edge];
+                keep(StateId::new(state), edge).then_some(edge.target.index())
+            },
+        )
     }
 
     /// The states from which the system can do internal steps forever without leaving their component: those on
@@ -163,54 +171,74 @@ impl Components {
     }
 }
 
+impl Components {
+    /// The components of any graph of `states` states: `row` gives the edges of a state, `target` where an edge
+    /// leads, nowhere for those that don't count. For graphs that are not stored as an [`Lts`].
+    ///
+    /// ```
+    /// // 0 ⇄ 1 → 2
+    /// let (rows, targets) = ([0..1, 1..3, 3..3], [1, 0, 2]);
+    /// let components = lts::Components::of_graph(3, |state| rows[state].clone(), |_, edge| Some(targets[edge]));
+    /// assert_eq!(components.count, 2);
+    /// ```
+    pub fn of_graph(
+        states: usize,
+        row: impl Fn(usize) -> Range<usize>,
+        target: impl Fn(usize, usize) -> Option<usize>,
+    ) -> Components {
+        tarjan(states, row, target)
+    }
+}
+
 /// Tarjan's algorithm (1972) with an explicit stack: linear time, 16 bytes a state, no recursion.
-fn tarjan(lts: &Lts, keep: impl Fn(StateId, Edge) -> bool) -> Components {
-    let states = lts.state_count();
+fn tarjan(
+    states: usize,
+    row: impl Fn(usize) -> Range<usize>,
+    target: impl Fn(usize, usize) -> Option<usize>,
+) -> Components {
     let mut component = vec![NONE; states];
     let mut low = vec![NONE; states];
     // States of open components, and the states on the search path with their next edge.
-    let mut open: Vec<StateId> = Vec::new();
-    let mut path: Vec<(StateId, usize, u32)> = Vec::new();
+    let mut open: Vec<u32> = Vec::new();
+    let mut path: Vec<(u32, usize, u32)> = Vec::new();
     let mut visited = 0u32;
     let mut count = 0;
-    for root in lts.states() {
-        if low[root.index()] != NONE {
+    for root in 0..states {
+        if low[root] != NONE {
             continue;
         }
-        low[root.index()] = visited;
-        path.push((root, lts.edge_range(root).start, visited));
-        open.push(root);
+        low[root] = visited;
+        path.push((root as u32, row(root).start, visited));
+        open.push(root as u32);
         visited += 1;
         while let Some(&mut (state, ref mut at, index)) = path.last_mut() {
-            if *at < lts.edge_range(state).end {
-                let edge = lts.edges()[*at];
+            let state = state as usize;
+            if *at < row(state).end {
+                let edge = *at;
                 *at += 1;
-                if !keep(state, edge) {
-                    continue;
-                }
-                let target = edge.target.index();
+                let Some(target) = target(state, edge) else { continue };
                 if low[target] == NONE {
                     low[target] = visited;
-                    path.push((edge.target, lts.edge_range(edge.target).start, visited));
-                    open.push(edge.target);
+                    path.push((target as u32, row(target).start, visited));
+                    open.push(target as u32);
                     visited += 1;
                 } else if component[target] == NONE {
-                    low[state.index()] = low[state.index()].min(low[target]);
+                    low[state] = low[state].min(low[target]);
                 }
                 continue;
             }
             path.pop();
-            if low[state.index()] == index {
+            if low[state] == index {
                 while let Some(member) = open.pop() {
-                    component[member.index()] = count;
-                    if member == state {
+                    component[member as usize] = count;
+                    if member as usize == state {
                         break;
                     }
                 }
                 count += 1;
             }
             if let Some(&(parent, _, _)) = path.last() {
-                low[parent.index()] = low[parent.index()].min(low[state.index()]);
+                low[parent as usize] = low[parent as usize].min(low[state]);
             }
         }
     }

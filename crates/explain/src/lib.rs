@@ -1,0 +1,14 @@
+//! Where correct and incorrect behaviour part: the choices that decide whether a run violates a property.
+
+mod graph;
+mod monitor;
+mod neighbourhood;
+mod prefix_suffix;
+mod property;
+mod tagged;
+
+pub use graph::Node;
+pub use neighbourhood::{Counts, Kind, Neighbourhood};
+pub use prefix_suffix::{Affixes, affixes};
+pub use property::{Options, Property, Unexplained};
+pub use tagged::{Method, Step, Tag, Tagged};
