@@ -5,10 +5,14 @@ mod monitor;
 mod neighbourhood;
 mod prefix_suffix;
 mod property;
+mod relations;
+mod runs;
 mod tagged;
 
 pub use graph::Node;
 pub use neighbourhood::{Counts, Kind, Neighbourhood};
 pub use prefix_suffix::{Affixes, affixes};
 pub use property::{Options, Property, Unexplained};
+pub use relations::Relation;
+pub use runs::{NotACounterexample, Pattern, Run};
 pub use tagged::{Method, Step, Tag, Tagged};

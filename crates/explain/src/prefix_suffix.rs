@@ -79,8 +79,7 @@ pub(crate) fn tag<'l>(
             Tag::Neutral
         });
     }
-    let goals = vec![false; graph.len()];
-    Ok(Some(Tagged::tagged(graph, tags, Method::PrefixSuffix, goals, 0)))
+    Ok(Some(Tagged::tagged(graph, tags, Method::PrefixSuffix)))
 }
 
 impl Monitor {

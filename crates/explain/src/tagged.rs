@@ -73,6 +73,8 @@ pub struct Tagged<'l> {
     /// Nodes in which a violation is complete: where it is seen, or where a run can stay for ever.
     goals: Vec<bool>,
     endless_regions: usize,
+    /// Whether a violation is something owed for ever, not something seen.
+    owing: bool,
 }
 
 impl<'l> Tagged<'l> {
@@ -132,7 +134,12 @@ impl<'l> Tagged<'l> {
                 _ => Tag::Incorrect,
             })
             .collect();
-        Ok(Some(Self::tagged(graph, tags, method, goals, endless_regions)))
+        Ok(Some(Self {
+            goals,
+            endless_regions,
+            owing: monitor.goal == Goal::Owe,
+            ..Self::tagged(graph, tags, method)
+        }))
     }
 
     /// Puts the parts together and finds the neighbourhoods.
@@ -140,11 +147,10 @@ impl<'l> Tagged<'l> {
         graph: Graph<'l>,
         tags: Vec<Tag>,
         method: Method,
-        goals: Vec<bool>,
-        endless_regions: usize,
     ) -> Self {
         let neighbourhoods = find_neighbourhoods(&graph, &tags);
-        Self { graph, tags, method, neighbourhoods, goals, endless_regions }
+        let goals = vec![false; graph.len()];
+        Self { graph, tags, method, neighbourhoods, goals, endless_regions: 0, owing: false }
     }
 
     /// The system that was tagged.
@@ -205,6 +211,11 @@ impl<'l> Tagged<'l> {
     /// Whether a violation is complete in a node: where it is seen, or where a run can stay for ever.
     pub fn is_goal(&self, node: Node) -> bool {
         self.goals[node as usize]
+    }
+
+    /// Whether a run in this node owes something.
+    pub(crate) fn owes(&self, node: Node) -> bool {
+        self.owing && self.graph.bad[node as usize]
     }
 
     pub(crate) fn goals(&self) -> &[bool] {
