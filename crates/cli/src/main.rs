@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod inputs;
 mod progress;
+mod properties;
 mod terminal;
 
 use std::process::ExitCode;

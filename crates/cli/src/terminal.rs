@@ -15,16 +15,23 @@ pub struct Terminal {
     pub quiet: bool,
     /// Coloured messages.
     pub colour: bool,
+    /// Coloured results.
+    results: bool,
 }
 
 impl Terminal {
     pub fn new(common: &Common) -> Self {
-        let colour = match common.color {
+        let coloured = |is_terminal: bool| match common.color {
             Colour::Always => true,
             Colour::Never => false,
-            Colour::Auto => io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            Colour::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none(),
         };
-        Self { json: common.json, quiet: common.quiet, colour }
+        Self {
+            json: common.json,
+            quiet: common.quiet,
+            colour: coloured(io::stderr().is_terminal()),
+            results: coloured(io::stdout().is_terminal()),
+        }
     }
 
     /// Shows a result. A reader that has gone away is not an error.
@@ -36,6 +43,11 @@ impl Terminal {
                 false => writeln!(out, "{result}"),
             };
         }
+    }
+
+    /// Whether results, not only messages, are coloured.
+    pub fn colour_results(&self) -> bool {
+        self.results
     }
 
     /// Shows a remark that is not part of the result.

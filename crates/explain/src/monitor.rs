@@ -75,7 +75,10 @@ impl Monitor {
             for class in 0..columns.count {
                 let mut target: Vec<u32> = match lost {
                     true => lost_subset.to_vec(),
-                    false => subset.iter().flat_map(|&state| columns.moves[state as usize][class].clone()).collect(),
+                    false => subset
+                        .iter()
+                        .flat_map(|&state| columns.moves[state as usize][class].clone())
+                        .collect(),
                 };
                 target.sort_unstable();
                 target.dedup();
@@ -226,8 +229,7 @@ impl Monitor {
 
     fn minimise(self) -> Self {
         let states = self.state_count();
-        let mut block: Vec<u32> =
-            number((0..states).map(|state| (self.bad[state], &self.refusals[state])));
+        let mut block: Vec<u32> = number((0..states).map(|state| (self.bad[state], &self.refusals[state])));
         let mut count = block.iter().max().map_or(0, |&most| most + 1);
         loop {
             let of = |state: u32| if state == DEAD { DEAD } else { block[state as usize] };
@@ -249,7 +251,10 @@ impl Monitor {
         let of = |state: u32| if state == DEAD { DEAD } else { block[state as usize] };
         Self {
             goal: self.goal,
-            next: first.iter().flat_map(|&state| self.row(state as u32).iter().map(|&next| of(next))).collect(),
+            next: first
+                .iter()
+                .flat_map(|&state| self.row(state as u32).iter().map(|&next| of(next)))
+                .collect(),
             bad: first.iter().map(|&state| self.bad[state]).collect(),
             refusals: first.iter().map(|&state| self.refusals[state].clone()).collect(),
             lost: self.lost.map(|state| block[state as usize]),
@@ -297,7 +302,10 @@ impl Columns {
         }
         let narrow = |targets: &Vec<usize>| targets.iter().map(|&target| target as u32).collect();
         Self {
-            moves: table.iter().map(|row| sample.iter().map(|&label| narrow(&row[label])).collect()).collect(),
+            moves: table
+                .iter()
+                .map(|row| sample.iter().map(|&label| narrow(&row[label])).collect())
+                .collect(),
             refusals: masks
                 .iter()
                 .map(|sets| sets.iter().map(|set| sample.iter().map(|&label| set[label]).collect()).collect())

@@ -109,8 +109,8 @@ impl Awaited<'_> {
 
     /// A suffix with one more label before it.
     fn prepend(&self, edge: Edge, suffix: u32) -> u32 {
-        let grows = suffix < self.length()
-            && self.masks[(self.length() - 1 - suffix) as usize][edge.label.index()];
+        let grows =
+            suffix < self.length() && self.masks[(self.length() - 1 - suffix) as usize][edge.label.index()];
         suffix + u32::from(grows)
     }
 
@@ -137,7 +137,8 @@ impl Awaited<'_> {
 
     /// The states by component; components come after those they lead to.
     fn states_by_component(&self) -> Vec<StateId> {
-        let mut states: Vec<StateId> = self.lts.states().filter(|state| self.reached[state.index()]).collect();
+        let mut states: Vec<StateId> =
+            self.lts.states().filter(|state| self.reached[state.index()]).collect();
         states.sort_by_key(|&state| self.components.of(state));
         states
     }
@@ -174,7 +175,8 @@ impl Awaited<'_> {
             let component = self.components.of(states[0]);
             for &state in states {
                 for &edge in self.lts.outgoing(state).iter().filter(|&&edge| !self.is_inner(state, edge)) {
-                    best[component] = best[component].max(self.prepend(edge, best[self.components.of(edge.target)]));
+                    best[component] =
+                        best[component].max(self.prepend(edge, best[self.components.of(edge.target)]));
                 }
             }
             while best[component] < self.length()
@@ -219,7 +221,8 @@ impl Awaited<'_> {
         let mut shortest = vec![self.length(); self.lts.state_count()];
         for suffix in 0..self.length() {
             let missing = &self.masks[(self.length() - 1 - suffix) as usize];
-            let keep = |state: StateId, edge: Edge| self.reached[state.index()] && !missing[edge.label.index()];
+            let keep =
+                |state: StateId, edge: Edge| self.reached[state.index()] && !missing[edge.label.index()];
             let components = self.lts.components(keep);
             let mut cyclic = vec![false; components.count];
             for (state, edge) in self.transitions() {

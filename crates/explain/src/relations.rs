@@ -165,9 +165,9 @@ impl Part {
         let mut visits = self.entering.clone();
         self.sweep(budget, |change| {
             for node in 0..visits.len() {
-                let from = sources[node].iter().map(|&source| {
-                    visits[source as usize] / self.inner[source as usize].1
-                });
+                let from = sources[node]
+                    .iter()
+                    .map(|&source| visits[source as usize] / self.inner[source as usize].1);
                 let new = self.entering[node] + from.sum::<f64>();
                 *change = change.max((new - visits[node]).abs());
                 visits[node] = new;

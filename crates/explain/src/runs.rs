@@ -93,7 +93,8 @@ impl Tagged<'_> {
 
     /// A shortest way to a neighbourhood, of a kind where one is given, that has the labels of the pattern.
     pub fn way_to_neighbourhood(&self, pattern: &Pattern, kind: Option<Kind>) -> Option<Run> {
-        let wanted = |node| self.neighbourhood(node).is_some_and(|one| kind.is_none_or(|kind| one.kind == kind));
+        let wanted =
+            |node| self.neighbourhood(node).is_some_and(|one| kind.is_none_or(|kind| one.kind == kind));
         let steps = self.shortest_way(pattern, wanted)?;
         Some(Run { steps, lasso: None })
     }
@@ -137,7 +138,12 @@ impl Tagged<'_> {
                 }
                 sequence += 1;
                 taken.push((step, last));
-                waiting.push(Least((far + 1 + distances[target as usize], sequence, target, taken.len() - 1)));
+                waiting.push(Least((
+                    far + 1 + distances[target as usize],
+                    sequence,
+                    target,
+                    taken.len() - 1,
+                )));
             }
         }
         runs
@@ -255,7 +261,9 @@ impl Tagged<'_> {
     /// A run to a complete violation, with the cycle that repeats for ever where it is one.
     fn completed(&self, mut steps: Vec<Step>) -> Run {
         let end = steps.last().map_or(Some(0), |&step| self.target(step));
-        let Some(end) = end.filter(|&end| self.is_endless_goal(end)) else { return Run { steps, lasso: None } };
+        let Some(end) = end.filter(|&end| self.is_endless_goal(end)) else {
+            return Run { steps, lasso: None };
+        };
         let lasso = steps.len();
         let cycle = self.cycle(end).unwrap_or_default();
         steps.extend(cycle);
@@ -333,9 +341,7 @@ impl Tagged<'_> {
     /// The states of the system that a run passes, the initial one first; that of the sink is not known.
     pub fn states_of(&self, run: &Run) -> Vec<StateId> {
         let first = std::iter::once(self.state(0));
-        let after = run.steps.iter().map(|&step| {
-            self.graph.lts.edges()[self.system_edge(step)].target
-        });
+        let after = run.steps.iter().map(|&step| self.graph.lts.edges()[self.system_edge(step)].target);
         first.chain(after).collect()
     }
 }

@@ -143,11 +143,7 @@ impl<'l> Tagged<'l> {
     }
 
     /// Puts the parts together and finds the neighbourhoods.
-    pub(crate) fn tagged(
-        graph: Graph<'l>,
-        tags: Vec<Tag>,
-        method: Method,
-    ) -> Self {
+    pub(crate) fn tagged(graph: Graph<'l>, tags: Vec<Tag>, method: Method) -> Self {
         let neighbourhoods = find_neighbourhoods(&graph, &tags);
         let goals = vec![false; graph.len()];
         Self { graph, tags, method, neighbourhoods, goals, endless_regions: 0, owing: false }
@@ -231,6 +227,20 @@ impl<'l> Tagged<'l> {
     pub fn neighbourhood(&self, node: Node) -> Option<&Neighbourhood> {
         let found = self.neighbourhoods.binary_search_by_key(&node, |one| one.node);
         found.ok().map(|at| &self.neighbourhoods[at])
+    }
+
+    /// For each neighbourhood its relevant predecessors: the neutral transitions that lead there (§4.2).
+    pub fn predecessors(&self) -> Vec<Vec<Step>> {
+        let mut found = vec![Vec::new(); self.neighbourhoods.len()];
+        for step in self.steps().filter(|&step| self.tag(step) == Tag::Neutral) {
+            let place = self
+                .target(step)
+                .and_then(|target| self.neighbourhoods.binary_search_by_key(&target, |one| one.node).ok());
+            if let Some(place) = place {
+                found[place].push(step);
+            }
+        }
+        found
     }
 
     /// How many neighbourhoods there are of each kind.

@@ -127,7 +127,8 @@ const SINK: usize = usize::MAX;
 
 fn read_dump(path: &Path) -> Dump {
     let mut dump = Dump::default();
-    for line in std::fs::read_to_string(path).unwrap().lines().skip(1).filter(|line| !line.trim().is_empty()) {
+    for line in std::fs::read_to_string(path).unwrap().lines().skip(1).filter(|line| !line.trim().is_empty())
+    {
         let line = line.trim().trim_start_matches('(').trim_end_matches(')');
         let (source, rest) = line.split_once(", \"").unwrap();
         let (label, rest) = rest.rsplit_once("\":").unwrap();
@@ -201,7 +202,9 @@ fn refine(dump: &Dump, colours: &mut BTreeMap<usize, u64>) {
 fn renumbering(one: &Dump, other: &Dump) -> Option<BTreeMap<usize, usize>> {
     let start = |dump: &Dump| -> BTreeMap<usize, u64> {
         let hash = |state: usize, letters: &str| {
-            letters.bytes().map(u64::from).sum::<u64>() * 4 + u64::from(state == 0) * 2 + u64::from(state == SINK)
+            letters.bytes().map(u64::from).sum::<u64>() * 4
+                + u64::from(state == 0) * 2
+                + u64::from(state == SINK)
         };
         dump.states.iter().map(|(&state, letters)| (state, hash(state, letters))).collect()
     };
@@ -222,7 +225,9 @@ fn renumbering(one: &Dump, other: &Dump) -> Option<BTreeMap<usize, usize>> {
             return None;
         }
         match groups.iter().find(|(_, states)| states.len() > 1) {
-            None => return Some(groups.iter().map(|(colour, states)| (states[0], others[colour][0])).collect()),
+            None => {
+                return Some(groups.iter().map(|(colour, states)| (states[0], others[colour][0])).collect());
+            }
             Some((colour, states)) => {
                 a.insert(states[0], fresh);
                 b.insert(others[colour][0], fresh);

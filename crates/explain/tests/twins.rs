@@ -81,8 +81,7 @@ impl<'a> Twin<'a> {
             Property::Safety(automaton) => {
                 let offered = self.lts.outgoing(*state);
                 past.lost |= past.automaton.iter().any(|&at| {
-                    let refuses =
-                        |set: &Vec<bool>| !offered.iter().any(|edge| set[edge.label.index()]);
+                    let refuses = |set: &Vec<bool>| !offered.iter().any(|edge| set[edge.label.index()]);
                     automaton.is_accepting(at) || self.refusals[at].iter().any(refuses)
                 });
             }
@@ -280,9 +279,8 @@ fn tags_are_what_the_runs_say() {
 /// awaited labels its runs meet.
 fn naive_affixes(lts: &Lts, masks: &[Vec<bool>]) -> BTreeMap<usize, Affixes> {
     let length = masks.len() as u32;
-    let append = |met: u32, edge: &lts::Edge| {
-        met + u32::from(met < length && masks[met as usize][edge.label.index()])
-    };
+    let append =
+        |met: u32, edge: &lts::Edge| met + u32::from(met < length && masks[met as usize][edge.label.index()]);
     // Every way to a state, told apart by how much of the prefix it has met.
     let mut ways: BTreeSet<(usize, u32)> = BTreeSet::from([(lts.initial().index(), 0)]);
     let mut todo: Vec<(usize, u32)> = ways.iter().copied().collect();
@@ -295,12 +293,7 @@ fn naive_affixes(lts: &Lts, masks: &[Vec<bool>]) -> BTreeMap<usize, Affixes> {
         }
     }
     // Whether the runs from a state meet the awaited labels from `met` on: which answers there are.
-    fn answers(
-        lts: &Lts,
-        masks: &[Vec<bool>],
-        path: &mut Vec<(StateId, usize)>,
-        found: &mut BTreeSet<bool>,
-    ) {
+    fn answers(lts: &Lts, masks: &[Vec<bool>], path: &mut Vec<(StateId, usize)>, found: &mut BTreeSet<bool>) {
         let (state, met) = path[path.len() - 1];
         if met == masks.len() {
             found.insert(true);

@@ -237,7 +237,9 @@ impl Action {
         let after = Formula { kind: FormulaKind::Data(truth), span: self.span };
         let kind = FormulaKind::Possible(regular, Box::new(after));
         match regular_witness(&Formula { kind, span: self.span }) {
-            Some(automaton) => automaton.table(labels).swap_remove(0).iter().map(|row| !row.is_empty()).collect(),
+            Some(automaton) => {
+                automaton.table(labels).swap_remove(0).iter().map(|row| !row.is_empty()).collect()
+            }
             None => vec![false; labels.len()],
         }
     }

@@ -49,7 +49,9 @@ pub mod tree;
 mod value;
 mod verdict;
 
-pub use automaton::{Automaton, inevitability, regular_violation, regular_witness, response, safety_violation};
+pub use automaton::{
+    Automaton, inevitability, regular_violation, regular_witness, response, safety_violation,
+};
 pub use equations::FormulaTooLarge;
 pub use honesty::unmatched;
 pub use property::{

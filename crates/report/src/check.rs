@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::markup::escape;
 use crate::number::{count, seconds};
 
 /// The verdicts of a run.
@@ -116,23 +117,6 @@ impl Check {
 
 fn word(verdict: bool) -> &'static str {
     if verdict { "holds" } else { "violated" }
-}
-
-/// Text inside XML; control characters that XML can't hold are dropped.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(character),
-            control if control.is_control() => {}
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 impl fmt::Display for Check {

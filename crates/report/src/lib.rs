@@ -11,13 +11,20 @@
 
 mod check;
 mod comparison;
+mod explanation;
 mod exploration;
+mod markup;
 mod number;
 mod reduction;
 mod system;
 
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason};
+pub use explanation::{
+    ActionSpan, Choice, ChoiceExit, Construct, ExplainedStep, Explanation, Extent, Findings, KindCounts,
+    NamedShape, Origin, SourceFile, TagCounts, TaggedSize, write_autx, write_csv_states,
+    write_csv_transitions, write_cypher, write_dot,
+};
 pub use exploration::Exploration;
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;

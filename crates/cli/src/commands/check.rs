@@ -9,12 +9,13 @@ use logic::{CheckError, Explanation, Options, Property, Step, Verdict};
 use lts::{Lts, LtsBuilder, Progress, StateId};
 use model::MarkKind;
 use report::{ActionPlace, PropertyResult, TraceStep};
-use source::{Diagnostic, Sources};
+use source::Sources;
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error_after, read_lts, write_lts};
+use crate::inputs::{ModelFile, ModelSource, model_error_after, only_run, read_lts, write_lts};
 use crate::progress::with_progress;
+use crate::properties::PropertySource;
 use crate::terminal::Terminal;
 
 /// Check properties; for each surprise, show the shortest trace that proves it
@@ -33,23 +34,8 @@ A property file holds one MCL formula, or blocks:\n  \
 pub struct Check {
     #[command(flatten)]
     source: ModelSource,
-    /// Property files (.mcl)
-    properties: Vec<PathBuf>,
-    /// Check that no state is a deadlock
-    #[arg(long, help_heading = "Properties without a file")]
-    deadlock: bool,
-    /// Check that there is no endless sequence of internal steps
-    #[arg(long, help_heading = "Properties without a file")]
-    livelock: bool,
-    /// Check that no such label ever happens: GATE, '"exact label"' or a regular expression
-    #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
-    never: Vec<String>,
-    /// Check that such a label can happen
-    #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
-    reachable: Vec<String>,
-    /// Check that these labels, separated by commas, happen one after the other on every run
-    #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
-    inevitable: Vec<String>,
+    #[command(flatten)]
+    properties: PropertySource,
     /// Save what shows the first surprising verdict: .aut, .dot or .json
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -83,12 +69,7 @@ enum Subject {
 impl Check {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let mut sources = Sources::new();
-        let properties = self.load_properties(&mut sources, terminal)?;
-        if properties.is_empty() {
-            return Err(Failure::wrong("there is nothing to check").help(
-                "name a property file, or use --deadlock, --livelock, --never, --reachable or --inevitable",
-            ));
-        }
+        let properties = self.properties.load(&mut sources, terminal)?;
         let subject = self.load_subject(properties.len(), terminal)?;
         if let Some(file) = &self.replay {
             return self.follow(file, &subject, &properties, terminal);
@@ -128,47 +109,6 @@ impl Check {
             terminal.remark("no verdict was a surprise, so nothing was saved");
         }
         Ok(if check.as_expected() { Answer::Yes } else { Answer::No })
-    }
-
-    /// The properties of all files and options, each with the file it comes from.
-    fn load_properties(
-        &self,
-        sources: &mut Sources,
-        terminal: &Terminal,
-    ) -> Result<Vec<(Property, Option<String>)>, Failure> {
-        let mut properties = Vec::new();
-        let mut errors: Vec<Diagnostic> = Vec::new();
-        for path in &self.properties {
-            match logic::load_properties(path, sources) {
-                Ok(loaded) => {
-                    if !loaded.warnings.is_empty() {
-                        terminal.remark(sources.render_all(&loaded.warnings, terminal.colour));
-                    }
-                    let file = path.display().to_string();
-                    properties.extend(loaded.properties.into_iter().map(|one| (one, Some(file.clone()))));
-                }
-                Err(diagnostics) => errors.extend(diagnostics),
-            }
-        }
-        let mut made = Vec::new();
-        made.extend(self.deadlock.then(|| Ok(logic::deadlock(sources))));
-        made.extend(self.livelock.then(|| Ok(logic::livelock(sources))));
-        made.extend(self.never.iter().map(|labels| logic::never(labels, sources)));
-        made.extend(self.reachable.iter().map(|labels| logic::reachable(labels, sources)));
-        for labels in &self.inevitable {
-            let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
-            made.push(logic::inevitable(&labels, sources));
-        }
-        for property in made {
-            match property {
-                Ok(property) => properties.push((property, None)),
-                Err(diagnostics) => errors.extend(diagnostics),
-            }
-        }
-        match errors.is_empty() {
-            true => Ok(properties),
-            false => Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) }),
-        }
     }
 
     /// Opens the model or transition system. Several properties share one exploration of a model; a single one is
@@ -252,7 +192,7 @@ impl Check {
         terminal: &Terminal,
     ) -> Result<Answer, Failure> {
         let saved = read_lts(file, &lts::AutOptions { sparse: true, ..self.reading.options() }, terminal)?;
-        let labels = only_run(&saved)
+        let (labels, _) = only_run(&saved)
             .ok_or_else(|| Failure::wrong(format!("{} is not a single run", file.display())))?;
         let formula = match properties {
             [(property, _)] => Some(&property.formula),
@@ -374,22 +314,4 @@ fn as_system(explanation: &Explanation) -> Lts {
         builder.add(StateId::new(index), label, StateId::new(target));
     }
     builder.finish().expect("a run is short")
-}
-
-/// The labels of a system that is a single run, gone through once.
-fn only_run(lts: &Lts) -> Option<Vec<String>> {
-    let mut labels = Vec::new();
-    let mut seen = vec![false; lts.state_count()];
-    let mut state = lts.initial();
-    while !std::mem::replace(&mut seen[state.index()], true) {
-        match lts.outgoing(state) {
-            [] => break,
-            [edge] => {
-                labels.push(lts.label(edge.label).to_owned());
-                state = edge.target;
-            }
-            _ => return None,
-        }
-    }
-    Some(labels)
 }

@@ -6,6 +6,7 @@ mod completions;
 mod compose;
 mod convert;
 mod demo;
+mod explain;
 mod explore;
 mod info;
 mod man;
@@ -25,6 +26,7 @@ pub enum Command {
     Convert(convert::Convert),
     Reduce(reduce::Reduce),
     Check(check::Check),
+    Explain(Box<explain::Explain>),
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
@@ -41,6 +43,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Convert(command) => command.run(terminal),
         Command::Reduce(command) => command.run(terminal),
         Command::Check(command) => command.run(terminal),
+        Command::Explain(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),

@@ -1,0 +1,384 @@
+//! `watershed explain`: the choices that decide a violation.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use explain::{Options, Property, Run, Tagged, Unexplained};
+use explore::{Limits, Outcome};
+use lts::{Lts, Selector};
+use report::{Explanation, Extent, Findings, Origin};
+use source::Sources;
+
+use crate::arguments::Reading;
+use crate::failure::{Answer, Failure};
+use crate::inputs::{ModelFile, ModelSource, model_error_after, only_run, read_lts};
+use crate::progress::with_progress;
+use crate::properties::PropertySource;
+use crate::terminal::Terminal;
+
+/// Explain a violation: the few choices that decide it, in the model's own source
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    watershed explain model.lnt safety.mcl\n  \
+    watershed explain model.lnt safety.mcl --html report.html\n  \
+    watershed explain model.lnt --inevitable 'REQUEST, GRANT'\n  \
+    watershed explain model.aut --never LOSS --kind in --through 'SEND.*' --through RECEIVE\n  \
+    watershed explain model.lnt safety.mcl --counterexample trace.aut --svg lanes.svg\n\n\
+Transitions are correct where the property can no longer be violated, incorrect where it can no longer be saved, \
+and neutral otherwise. A neighbourhood is a state with exits that are not neutral; its kind says which it has: cn \
+correct, in incorrect, ci both and no neutral ones, cin all three.")]
+pub struct Explain {
+    #[command(flatten)]
+    source: ModelSource,
+    #[command(flatten)]
+    properties: PropertySource,
+    /// Which property to explain, where there are several; the first that is violated if not said
+    #[arg(long, value_name = "NAME")]
+    property: Option<String>,
+    /// How tags are computed
+    #[arg(long, value_name = "METHOD")]
+    method: Option<Method>,
+    /// Look at neighbourhoods of one kind only: cn, in, ci or cin
+    #[arg(long, value_name = "KIND", help_heading = "Which counterexample")]
+    kind: Option<Kind>,
+    /// The run and the way to a neighbourhood have these labels, in this order; others may come between
+    #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Which counterexample")]
+    through: Vec<Selector>,
+    /// The N-th shortest
+    #[arg(long, value_name = "N", conflicts_with_all = ["random", "counterexample"],
+          value_parser = clap::value_parser!(u16).range(1..), help_heading = "Which counterexample")]
+    nth: Option<u16>,
+    /// One drawn at random
+    #[arg(
+        long,
+        value_name = "SEED",
+        conflicts_with = "counterexample",
+        help_heading = "Which counterexample"
+    )]
+    random: Option<u64>,
+    /// One from a file: .aut, or text with a label a line
+    #[arg(long, value_name = "FILE", help_heading = "Which counterexample")]
+    counterexample: Option<PathBuf>,
+    /// Write a report for the browser
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    html: Option<PathBuf>,
+    /// Write the tagged system with colours, as CLEAR does
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    autx: Option<PathBuf>,
+    /// Write the tagged system for Graphviz
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    dot: Option<PathBuf>,
+    /// Write the counterexample as swim lanes for Mermaid
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    mermaid: Option<PathBuf>,
+    /// Draw the counterexample as swim lanes
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    svg: Option<PathBuf>,
+    /// Swim lanes of the steps that matter only
+    #[arg(long, help_heading = "Outputs")]
+    abstracted: bool,
+    /// Write the tagged system for Neo4j: states.csv, transitions.csv and load.cypher in this folder
+    #[arg(long, value_name = "FOLDER", help_heading = "Outputs")]
+    neo4j: Option<PathBuf>,
+    /// Stop at this many states
+    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    max_states: usize,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// For safety: all runs that violate the property (the default for it)
+    CounterexampleLts,
+    /// Exact statements about all maximal runs (the default for everything else)
+    Exact,
+    /// For labels that must come: prefixes and suffixes of them
+    PrefixSuffix,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Cn,
+    In,
+    Ci,
+    Cin,
+}
+
+fn parse_selector(text: &str) -> Result<Selector, String> {
+    Selector::parse(text).map_err(|error| error.to_string())
+}
+
+/// A transition system, and the model it comes from.
+struct Subject {
+    lts: Lts,
+    model: Option<Box<ModelFile>>,
+}
+
+impl Explain {
+    pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        let start = Instant::now();
+        let mut sources = Sources::new();
+        let properties = self.properties.load(&mut sources, terminal)?;
+        let properties = self.chosen(properties.into_iter().map(|(property, _)| property).collect())?;
+        let subject = self.open(terminal)?;
+        let mut held = None;
+        let mut skipped = None;
+        let several = properties.len() > 1;
+        let used = subject.lts.used_labels();
+        let labels = subject.lts.labels().iter().filter(|(label, _)| used[label.index()]);
+        let labels: Vec<&str> = labels.map(|(_, text)| text).collect();
+        for property in &properties {
+            let warnings = logic::unmatched(&property.formula, &labels);
+            if !warnings.is_empty() {
+                terminal.remark(sources.render_all(&warnings, terminal.colour));
+            }
+            let wanted = match Property::of(&property.formula) {
+                Ok(wanted) => wanted,
+                Err(why) => {
+                    skipped = Some(failure(&property.name, &why));
+                    continue;
+                }
+            };
+            match self.explain(&subject, property, &wanted, start, terminal)? {
+                Some(explanation) => {
+                    if several {
+                        let others = properties.iter().filter(|one| one.name != property.name);
+                        let others: Vec<&str> = others.map(|one| one.name.as_str()).collect();
+                        let name = &property.name;
+                        terminal.remark(format!(
+                            "explaining {name}, the first that is violated; pick another with --property: {}",
+                            others.join(", ")
+                        ));
+                    }
+                    terminal.show(&explanation);
+                    return Ok(Answer::No);
+                }
+                None => held = held.or(Some(property)),
+            }
+        }
+        match (held, skipped) {
+            (Some(property), skipped) if skipped.is_none() || !several => {
+                terminal.show(&holds(&subject, property, start));
+                Ok(Answer::Yes)
+            }
+            (_, Some(failure)) => Err(failure),
+            _ => Err(Failure::wrong("there is no property to look at")),
+        }
+    }
+
+    /// The property that was named, or all, in the order in which they are worth a look.
+    fn chosen(&self, properties: Vec<logic::Property>) -> Result<Vec<logic::Property>, Failure> {
+        let Some(name) = &self.property else {
+            // What its author expects to fail comes last.
+            let (mut first, last): (Vec<_>, Vec<_>) = properties.into_iter().partition(|one| one.expected);
+            first.extend(last);
+            return Ok(first);
+        };
+        let names: Vec<String> = properties.iter().map(|property| property.name.clone()).collect();
+        let found: Vec<logic::Property> = properties.into_iter().filter(|one| one.name == *name).collect();
+        if found.is_empty() {
+            let failure = Failure::wrong(format!("there is no property {name}"));
+            return Err(match source::closest(name, names.iter().map(String::as_str)) {
+                Some(close) => failure.help(format!("did you mean {close}?")),
+                None => failure.help(format!("there are: {}", names.join(", "))),
+            });
+        }
+        Ok(found)
+    }
+
+    fn open(&self, terminal: &Terminal) -> Result<Subject, Failure> {
+        if lts::format_extension(&self.source.model).as_deref() != Some("lnt") {
+            let lts = read_lts(&self.source.model, &self.reading.options(), terminal)?;
+            return Ok(Subject { lts, model: None });
+        }
+        let file = Box::new(self.source.load(terminal, true)?);
+        let limits = Limits { states: self.max_states, origins: true, ..Limits::default() };
+        let found = with_progress(terminal, "exploring", |progress| {
+            explore::explore(file.model(), &limits, progress)
+        });
+        match &found.outcome {
+            Outcome::Complete => Ok(Subject { lts: found.lts, model: Some(file) }),
+            Outcome::Error { error, state } => {
+                let labels: Option<Vec<String>> = state.and_then(|state| {
+                    let trace = found.trace_to(file.model(), state).ok()?;
+                    Some(trace.iter().map(|step| file.model().label(step.label)).collect())
+                });
+                let diagnostics = vec![model_error_after(error, labels.as_ref())];
+                Err(Failure { code: 1, diagnostics, sources: file.sources })
+            }
+            _ => Err(Failure::limit(format!(
+                "only {} were explored, and an explanation needs all of them",
+                report::count(found.states() as u64, "state")
+            ))
+            .help("allow more with --max-states; `watershed check` needs only a part of them for a verdict")),
+        }
+    }
+
+    /// Tags the system and tells what that says; nothing where the property holds.
+    fn explain(
+        &self,
+        subject: &Subject,
+        property: &logic::Property,
+        wanted: &Property,
+        start: Instant,
+        terminal: &Terminal,
+    ) -> Result<Option<Explanation>, Failure> {
+        let options = Options {
+            method: self.method.map(|method| match method {
+                Method::CounterexampleLts => explain::Method::Counterexample,
+                Method::Exact => explain::Method::Exact,
+                Method::PrefixSuffix => explain::Method::PrefixSuffix,
+            }),
+            most_states: self.max_states,
+        };
+        let tag = |options: &Options| {
+            with_progress(terminal, "tagging", |progress| wanted.tag(&subject.lts, options, progress))
+                .map_err(|why| failure(&property.name, &why))
+        };
+        let Some(tagged) = tag(&options)? else { return Ok(None) };
+        // Prefixes and suffixes don't know where a violation is complete; the exact tags do.
+        let exact = match options.method {
+            Some(explain::Method::PrefixSuffix) => tag(&Options { method: None, ..options })?,
+            _ => None,
+        };
+        let run = match &exact {
+            Some(exact) => self.find_run(exact, terminal)?.and_then(|run| tagged.translate(&run, exact)),
+            None => self.find_run(&tagged, terminal)?,
+        };
+        let kind = self.kind.map(|kind| match kind {
+            Kind::Cn => explain::Kind::Cn,
+            Kind::In => explain::Kind::In,
+            Kind::Ci => explain::Kind::Ci,
+            Kind::Cin => explain::Kind::Cin,
+        });
+        let nearest = tagged.way_to_neighbourhood(&self.pattern(&subject.lts), kind);
+        let model = subject.model.as_ref();
+        let mut explanation = Explanation::new(&Findings {
+            tagged: &tagged,
+            run: run.as_ref(),
+            kind,
+            nearest: nearest.as_ref(),
+            origin: model
+                .map(|file| Origin { sources: &file.sources, provenance: file.model().provenance() }),
+        });
+        if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
+            explanation.remarks.push("No neighbourhood is of that kind or can be reached that way.".into());
+        }
+        explanation.property = property.name.clone();
+        explanation.description = property.description.clone();
+        explanation.seconds = start.elapsed().as_secs_f64();
+        explanation.colour = terminal.colour_results();
+        self.write(&tagged, &explanation)?;
+        Ok(Some(explanation))
+    }
+
+    fn pattern(&self, lts: &Lts) -> Vec<Vec<bool>> {
+        let mask =
+            |selector: &Selector| lts.labels().iter().map(|(_, text)| selector.matches(text)).collect();
+        self.through.iter().map(mask).collect()
+    }
+
+    /// The counterexample that was asked for.
+    fn find_run(&self, tagged: &Tagged<'_>, terminal: &Terminal) -> Result<Option<Run>, Failure> {
+        if let Some(file) = &self.counterexample {
+            return self.read_run(tagged, file, terminal).map(Some);
+        }
+        if !self.through.is_empty() {
+            let run = tagged.run_through(&self.pattern(tagged.system()));
+            if run.is_none() {
+                terminal
+                    .remark("no counterexample has these labels in this order; the shortest one is shown");
+            }
+            return Ok(run.or_else(|| tagged.shortest_run()));
+        }
+        if let Some(nth) = self.nth {
+            let runs = tagged.shortest_runs(usize::from(nth));
+            let found = runs.len();
+            return match runs.into_iter().nth(usize::from(nth) - 1) {
+                Some(run) => Ok(Some(run)),
+                None => Err(Failure::wrong(format!(
+                    "there are only {}",
+                    report::count(found as u64, "counterexample")
+                ))),
+            };
+        }
+        Ok(match self.random {
+            Some(seed) => tagged.random_run(seed),
+            None => tagged.shortest_run(),
+        })
+    }
+
+    fn read_run(&self, tagged: &Tagged<'_>, file: &Path, terminal: &Terminal) -> Result<Run, Failure> {
+        let (labels, lasso) = match lts::format_extension(file).as_deref() {
+            Some("aut") => {
+                let options = lts::AutOptions { sparse: true, ..self.reading.options() };
+                only_run(&read_lts(file, &options, terminal)?)
+                    .ok_or_else(|| Failure::wrong(format!("{} is not a single run", file.display())))?
+            }
+            _ => {
+                let text = lts::read_text(file)?;
+                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                (lines.map(str::to_owned).collect(), None)
+            }
+        };
+        let run = tagged.run_of_labels(&labels, lasso);
+        run.map_err(|why| Failure::wrong(format!("{} is no counterexample: {why}", file.display())))
+    }
+
+    /// Writes the files that were asked for.
+    fn write(&self, tagged: &Tagged<'_>, explanation: &Explanation) -> Result<(), Failure> {
+        let extent = if self.abstracted { Extent::Abstracted } else { Extent::Whole };
+        let text = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
+            Some(path) => lts::write_file(path, |out| out.write_all(text().as_bytes())),
+            None => Ok(()),
+        };
+        text(&self.html, &|| explanation.html())?;
+        text(&self.mermaid, &|| explanation.mermaid(extent))?;
+        text(&self.svg, &|| explanation.svg(extent))?;
+        if let Some(path) = &self.autx {
+            lts::write_file(path, |out| report::write_autx(tagged, out))?;
+        }
+        if let Some(path) = &self.dot {
+            lts::write_file(path, |out| report::write_dot(tagged, out))?;
+        }
+        if let Some(folder) = &self.neo4j {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Failure::wrong(format!("{}: {error}", folder.display())))?;
+            lts::write_file(&folder.join("states.csv"), |out| report::write_csv_states(tagged, out))?;
+            lts::write_file(&folder.join("transitions.csv"), |out| {
+                report::write_csv_transitions(tagged, out)
+            })?;
+            lts::write_file(&folder.join("load.cypher"), |out| report::write_cypher(tagged, out))?;
+        }
+        Ok(())
+    }
+}
+
+fn failure(property: &str, why: &Unexplained) -> Failure {
+    let message = format!("property {property} can't be explained: {why}");
+    match why {
+        Unexplained::Stopped(_) => Failure::limit(message).help(why.help()),
+        _ => Failure::wrong(message).help(why.help()),
+    }
+}
+
+/// What there is to say of a property that holds.
+fn holds(subject: &Subject, property: &logic::Property, start: Instant) -> Explanation {
+    let used = subject.lts.used_labels().iter().filter(|&&used| used).count();
+    Explanation {
+        property: property.name.clone(),
+        description: property.description.clone(),
+        verdict: true,
+        method: "none".into(),
+        full: report::TaggedSize {
+            states: subject.lts.state_count() as u64,
+            transitions: subject.lts.transition_count() as u64,
+            labels: used as u64,
+        },
+        remarks: vec!["No run violates it, so there is nothing to explain.".into()],
+        seconds: start.elapsed().as_secs_f64(),
+        ..Explanation::default()
+    }
+}

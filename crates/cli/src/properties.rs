@@ -1,0 +1,81 @@
+//! Which properties: files of them, and the usual ones without a file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use logic::Property;
+use source::{Diagnostic, Sources};
+
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+/// Where properties come from.
+#[derive(Args)]
+pub struct PropertySource {
+    /// Property files (.mcl)
+    #[arg(value_name = "PROPERTIES")]
+    files: Vec<PathBuf>,
+    /// No state is a deadlock
+    #[arg(long, help_heading = "Properties without a file")]
+    deadlock: bool,
+    /// There is no endless sequence of internal steps
+    #[arg(long, help_heading = "Properties without a file")]
+    livelock: bool,
+    /// No such label ever happens: GATE, '"exact label"' or a regular expression
+    #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
+    never: Vec<String>,
+    /// Such a label can happen
+    #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
+    reachable: Vec<String>,
+    /// These labels, separated by commas, happen one after the other on every run
+    #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
+    inevitable: Vec<String>,
+}
+
+impl PropertySource {
+    /// The properties of all files and options, each with the file it comes from.
+    pub fn load(
+        &self,
+        sources: &mut Sources,
+        terminal: &Terminal,
+    ) -> Result<Vec<(Property, Option<String>)>, Failure> {
+        let mut properties = Vec::new();
+        let mut errors: Vec<Diagnostic> = Vec::new();
+        for path in &self.files {
+            match logic::load_properties(path, sources) {
+                Ok(loaded) => {
+                    if !loaded.warnings.is_empty() {
+                        terminal.remark(sources.render_all(&loaded.warnings, terminal.colour));
+                    }
+                    let file = path.display().to_string();
+                    properties.extend(loaded.properties.into_iter().map(|one| (one, Some(file.clone()))));
+                }
+                Err(diagnostics) => errors.extend(diagnostics),
+            }
+        }
+        let mut made = Vec::new();
+        made.extend(self.deadlock.then(|| Ok(logic::deadlock(sources))));
+        made.extend(self.livelock.then(|| Ok(logic::livelock(sources))));
+        made.extend(self.never.iter().map(|labels| logic::never(labels, sources)));
+        made.extend(self.reachable.iter().map(|labels| logic::reachable(labels, sources)));
+        for labels in &self.inevitable {
+            let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
+            made.push(logic::inevitable(&labels, sources));
+        }
+        for property in made {
+            match property {
+                Ok(property) => properties.push((property, None)),
+                Err(diagnostics) => errors.extend(diagnostics),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
+        }
+        if properties.is_empty() {
+            return Err(Failure::wrong("there is no property to look at").help(
+                "name a property file, or use --deadlock, --livelock, --never, --reachable or --inevitable",
+            ));
+        }
+        Ok(properties)
+    }
+}

@@ -1,0 +1,158 @@
+//! Neighbourhoods that are the same choice in different interleavings, and the source behind tags.
+
+use lts::{LabelId, OriginId};
+use model::{MarkId, MarkKind, Provenance};
+use rustc_hash::FxHashMap;
+
+use crate::tagged::{Step, Tag, Tagged};
+
+/// Neighbourhoods with the same deciding exits: the same constructs of the source, or the same labels where there is
+/// no source, lead to what is correct and to what is incorrect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Positions in [`Tagged::neighbourhoods`], ascending.
+    pub members: Vec<usize>,
+    /// The exits of all of them: correct, incorrect, neutral; within a tag in the order of the system's labels.
+    pub exits: Vec<Exit>,
+}
+
+/// Exits of a group that come from the same place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// What they lead to.
+    pub tag: Tag,
+    /// Their labels.
+    pub labels: Vec<LabelId>,
+    /// The actions that take part, where the source is known.
+    pub actions: Vec<MarkId>,
+    /// How many transitions they are.
+    pub transitions: u64,
+}
+
+/// What tells exits apart: the actions behind them, or the label.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Place {
+    Actions(Vec<MarkId>),
+    Label(LabelId),
+}
+
+/// Places numbered, so that a neighbourhood's exits are a few numbers.
+#[derive(Default)]
+struct Places {
+    known: Vec<Place>,
+    numbers: FxHashMap<Place, u32>,
+    /// Origins that were looked up before.
+    origins: FxHashMap<OriginId, Option<u32>>,
+}
+
+impl Places {
+    fn number(&mut self, place: Place) -> u32 {
+        let fresh = self.known.len() as u32;
+        *self.numbers.entry(place).or_insert_with_key(|place| {
+            self.known.push(place.clone());
+            fresh
+        })
+    }
+
+    fn of(&mut self, tagged: &Tagged<'_>, step: Step, provenance: Option<&Provenance>) -> u32 {
+        let origin = tagged.system().origin(tagged.system_edge(step));
+        if let (Some(origin), Some(provenance)) = (origin, provenance) {
+            let known = match self.origins.get(&origin) {
+                Some(known) => *known,
+                None => {
+                    let marks = provenance.marks_of(origin).into_iter();
+                    let actions: Vec<MarkId> =
+                        marks.filter(|&mark| provenance.mark(mark).kind == MarkKind::Action).collect();
+                    let number = (!actions.is_empty()).then(|| self.number(Place::Actions(actions)));
+                    self.origins.insert(origin, number);
+                    number
+                }
+            };
+            if let Some(number) = known {
+                return number;
+            }
+        }
+        self.number(Place::Label(tagged.graph.label(step.source, step.at)))
+    }
+}
+
+impl Tagged<'_> {
+    /// The neighbourhoods by what decides in them, in the order of their first members.
+    ///
+    /// ```
+    /// // B may be done before or after A; C after both is wrong, D is right.
+    /// let aut = "des (0, 4, 5)\n(0, A, 1)\n(0, C, 2)\n(1, B, 3)\n(1, C, 4)\n";
+    /// let lts = lts::parse_aut(aut, &Default::default())?;
+    /// let mut sources = source::Sources::new();
+    /// let property = explain::Property::of(&logic::never("C", &mut sources).unwrap().formula).unwrap();
+    /// let tagged = property.tag(&lts, &Default::default(), &lts::Progress::new()).unwrap().unwrap();
+    /// // In 0 it can be lost; in 1 it is decided.
+    /// assert_eq!(tagged.groups(None).len(), 2);
+    /// # Ok::<(), lts::AutError>(())
+    /// ```
+    pub fn groups(&self, provenance: Option<&Provenance>) -> Vec<Group> {
+        let mut places = Places::default();
+        let mut numbers: FxHashMap<Vec<(Tag, u32)>, usize> = FxHashMap::default();
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        // What each group's exits are: labels and how many.
+        let mut exits: Vec<FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>> = Vec::new();
+        let mut row: Vec<(Tag, u32, LabelId)> = Vec::new();
+        for (position, one) in self.neighbourhoods().iter().enumerate() {
+            row.clear();
+            for step in self.outgoing(one.node) {
+                let place = places.of(self, step, provenance);
+                row.push((self.tag(step), place, self.graph.label(one.node, step.at)));
+            }
+            let deciding = row.iter().filter(|exit| exit.0 != Tag::Neutral);
+            let mut key: Vec<(Tag, u32)> = deciding.map(|&(tag, place, _)| (tag, place)).collect();
+            key.sort_unstable();
+            key.dedup();
+            let fresh = members.len();
+            let group = *numbers.entry(key).or_insert(fresh);
+            if group == fresh {
+                members.push(Vec::new());
+                exits.push(FxHashMap::default());
+            }
+            members[group].push(position);
+            for &(tag, place, label) in &row {
+                let exit = exits[group].entry((tag, place)).or_default();
+                exit.1 += 1;
+                if let Err(at) = exit.0.binary_search(&label) {
+                    exit.0.insert(at, label);
+                }
+            }
+        }
+        let group = |(members, exits): (Vec<usize>, FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>)| {
+            let exit = |((tag, place), (labels, transitions)): ((Tag, u32), (Vec<LabelId>, u64))| Exit {
+                tag,
+                labels,
+                transitions,
+                actions: match &places.known[place as usize] {
+                    Place::Actions(actions) => actions.clone(),
+                    Place::Label(_) => Vec::new(),
+                },
+            };
+            let mut exits: Vec<Exit> = exits.into_iter().map(exit).collect();
+            exits.sort_by(|a, b| (a.tag, &a.labels, &a.actions).cmp(&(b.tag, &b.labels, &b.actions)));
+            Group { members, exits }
+        };
+        members.into_iter().zip(exits).map(group).collect()
+    }
+
+    /// How often each construct of the source takes part in a correct, an incorrect and a neutral transition.
+    pub fn construct_tags(&self, provenance: &Provenance) -> Vec<[u64; 3]> {
+        let mut by_origin: FxHashMap<OriginId, [u64; 3]> = FxHashMap::default();
+        for step in self.steps() {
+            if let Some(origin) = self.system().origin(self.system_edge(step)) {
+                by_origin.entry(origin).or_default()[self.tag(step) as usize] += 1;
+            }
+        }
+        let mut counts = vec![[0; 3]; provenance.marks().len()];
+        for (origin, tags) in by_origin {
+            for mark in provenance.marks_of(origin) {
+                (0..3).for_each(|tag| counts[mark.0 as usize][tag] += tags[tag]);
+            }
+        }
+        counts
+    }
+}

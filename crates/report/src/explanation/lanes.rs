@@ -1,0 +1,154 @@
+//! Swim lanes of a run: one lane a process of the model, as Mermaid and as SVG.
+
+use super::{ExplainedStep, Explanation};
+use crate::markup::escape;
+
+/// Which steps of the counterexample are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of them.
+    Whole,
+    /// Those that matter.
+    Abstracted,
+}
+
+impl Explanation {
+    /// The steps to draw, with their numbers from 1.
+    fn drawn(&self, extent: Extent) -> Vec<(usize, &ExplainedStep)> {
+        let all = self.steps.iter().enumerate().map(|(at, step)| (at + 1, step));
+        all.filter(|(_, step)| extent == Extent::Whole || step.matters).collect()
+    }
+
+    /// The processes that take part, in the order in which they first do; systems without a source have one lane.
+    fn lanes(&self, steps: &[(usize, &ExplainedStep)]) -> Vec<String> {
+        let mut lanes: Vec<String> = Vec::new();
+        for action in steps.iter().flat_map(|(_, step)| &step.actions) {
+            if !lanes.contains(&action.process) {
+                lanes.push(action.process.clone());
+            }
+        }
+        if lanes.is_empty() || steps.iter().any(|(_, step)| step.actions.is_empty()) {
+            lanes.push("system".into());
+        }
+        lanes
+    }
+
+    /// The lanes that a step touches, ascending.
+    fn touched(&self, lanes: &[String], step: &ExplainedStep) -> Vec<usize> {
+        let mut touched: Vec<usize> = step
+            .actions
+            .iter()
+            .filter_map(|action| lanes.iter().position(|lane| *lane == action.process))
+            .collect();
+        if touched.is_empty() {
+            touched.push(lanes.len() - 1);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        touched
+    }
+
+    /// The counterexample as a Mermaid sequence diagram.
+    pub fn mermaid(&self, extent: Extent) -> String {
+        let steps = self.drawn(extent);
+        let lanes = self.lanes(&steps);
+        // Mermaid ends statements at semicolons and takes # for an entity.
+        let safe = |text: &str| text.replace('#', "#35;").replace(';', "#59;").replace('\n', " ");
+        let mut text = String::from("sequenceDiagram\n");
+        for (number, lane) in lanes.iter().enumerate() {
+            text += &format!("  participant p{number} as {}\n", safe(lane));
+        }
+        let mut looping = false;
+        for (number, step) in &steps {
+            if let Some(start) = self.lasso
+                && !looping
+                && *number > start
+            {
+                text += "  loop for ever\n";
+                looping = true;
+            }
+            let label = format!("{number}. {} ({})", safe(&step.label), step.tag);
+            let touched = self.touched(&lanes, step);
+            text += &match touched[..] {
+                [one] => format!("  p{one}->>p{one}: {label}\n"),
+                [one, other] => format!("  p{one}->>p{other}: {label}\n"),
+                _ => format!("  Note over p{},p{}: {label}\n", touched[0], touched[touched.len() - 1]),
+            };
+            if step.leaves.is_some() {
+                text += &format!("  Note right of p{}: choice\n", touched[touched.len() - 1]);
+            }
+        }
+        if looping {
+            text += "  end\n";
+        }
+        text
+    }
+
+    /// The counterexample as a picture of its own.
+    pub fn svg(&self, extent: Extent) -> String {
+        const LANE: usize = 150;
+        const ROW: usize = 26;
+        const TOP: usize = 46;
+        let steps = self.drawn(extent);
+        let lanes = self.lanes(&steps);
+        let labels = steps.iter().map(|(_, step)| step.label.chars().count()).max().unwrap_or(0);
+        let (right, height) = (LANE * lanes.len(), TOP + ROW * (steps.len() + 1));
+        let width = right + 60 + 8 * labels.max(8) + 90;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"13\" role=\"img\" \
+             aria-label=\"swim lanes of the counterexample\">\n"
+        );
+        let x = |lane: usize| LANE * lane + LANE / 2;
+        for (number, lane) in lanes.iter().enumerate() {
+            svg += &format!(
+                "<text x=\"{0}\" y=\"18\" text-anchor=\"middle\" font-weight=\"600\" fill=\"currentColor\">{1}</text>\
+                 <line x1=\"{0}\" y1=\"28\" x2=\"{0}\" y2=\"{height}\" stroke=\"#8884\"/>\n",
+                x(number),
+                escape(lane)
+            );
+        }
+        if let Some(start) = self.lasso
+            && let Some(row) = steps.iter().position(|(number, _)| *number > start)
+        {
+            let (y, tall) = (TOP + ROW * row - ROW / 2, ROW * (steps.len() - row));
+            svg += &format!(
+                "<rect x=\"6\" y=\"{y}\" width=\"{}\" height=\"{tall}\" fill=\"none\" stroke=\"#8888\" \
+                 stroke-dasharray=\"4 3\" rx=\"6\"/><text x=\"12\" y=\"{}\" font-size=\"11\" \
+                 fill=\"currentColor\">for ever</text>\n",
+                right - 12,
+                y + 12
+            );
+        }
+        for (row, (number, step)) in steps.iter().enumerate() {
+            let y = TOP + ROW * row;
+            let touched = self.touched(&lanes, step);
+            let (first, last) = (x(touched[0]), x(touched[touched.len() - 1]));
+            let colour = match step.tag {
+                "correct" => "#1a7f37",
+                "incorrect" => "#cf222e",
+                _ => "#6e7781",
+            };
+            if first != last {
+                svg += &format!(
+                    "<line x1=\"{first}\" y1=\"{y}\" x2=\"{last}\" y2=\"{y}\" stroke=\"{colour}\" stroke-width=\"2\"/>"
+                );
+            }
+            for &lane in &touched {
+                let (radius, ring) = if step.leaves.is_some() { (7, "#d4a72c") } else { (5, colour) };
+                svg += &format!(
+                    "<circle cx=\"{}\" cy=\"{y}\" r=\"{radius}\" fill=\"{colour}\" stroke=\"{ring}\" stroke-width=\"3\"/>",
+                    x(lane)
+                );
+            }
+            let weight = if step.matters { 600 } else { 400 };
+            svg += &format!(
+                "<text x=\"{}\" y=\"{}\" fill=\"{colour}\" font-weight=\"{weight}\">{number}. {}</text>\n",
+                right + 10,
+                y + 4,
+                escape(&step.label)
+            );
+        }
+        svg + "</svg>\n"
+    }
+}
