@@ -23,7 +23,7 @@ pub struct Relation {
 }
 
 /// How much work probabilities may take, in transitions looked at.
-const BUDGET: u64 = 400_000_000;
+const BUDGET: u64 = 40_000_000;
 
 impl Tagged<'_> {
     /// The relations of all neighbourhoods, in their order.
@@ -69,6 +69,9 @@ impl Tagged<'_> {
     /// How likely each neighbourhood is passed by a run that chooses uniformly among the transitions of each state.
     fn probabilities(&self) -> Vec<Option<f64>> {
         let graph = &self.graph;
+        if graph.targets.len() as u64 > BUDGET / 8 {
+            return vec![None; self.neighbourhoods().len()];
+        }
         let inside = |_: usize, at: usize| Some(graph.targets[at]).filter(|&t| t != SINK).map(|t| t as usize);
         let components = Components::of_graph(graph.len(), |node| graph.row(node as u32), inside);
         let of = |node: Node| components.of(StateId::from_raw(node));
@@ -87,8 +90,10 @@ impl Tagged<'_> {
         for nodes in order.chunk_by(|&a, &b| of(a) == of(b)) {
             let mut part = Part::new(graph, nodes, &entering, |node| of(node) == of(nodes[0]));
             part.is_known = nodes.iter().all(|&node| known[node as usize]);
+            let wanted = nodes.iter().filter(|&&node| place[node as usize] != usize::MAX).count() as u64;
+            let is_affordable = !part.has_cycle || wanted.saturating_mul(part.sweep_cost()) <= budget / 8;
             for (local, &node) in nodes.iter().enumerate() {
-                if place[node as usize] != usize::MAX {
+                if place[node as usize] != usize::MAX && is_affordable {
                     found[place[node as usize]] = part.probability_of(local, &mut budget);
                 }
             }
@@ -198,9 +203,13 @@ impl Part {
         Some(self.entering.iter().zip(&hit).map(|(entering, hit)| entering * hit).sum::<f64>().min(1.0))
     }
 
+    fn sweep_cost(&self) -> u64 {
+        self.transitions + self.inner.len() as u64
+    }
+
     fn sweep(&self, budget: &mut u64, mut once: impl FnMut(&mut f64)) -> Option<()> {
         for _ in 0..MOST_SWEEPS {
-            *budget = budget.checked_sub(self.transitions + self.inner.len() as u64)?;
+            *budget = budget.checked_sub(self.sweep_cost())?;
             let mut change = 0.0;
             once(&mut change);
             if change < PRECISION {

@@ -4,7 +4,7 @@
 //! safety properties, and an exact counterpart for those that ask for progress. Both are linear in the product of
 //! system and property.
 
-use lts::{Components, Lts, Progress, StateId, Stopped};
+use lts::{Components, LabelId, Lts, Progress, StateId, Stopped};
 
 use crate::graph::{Graph, Node, SINK};
 use crate::monitor::{Goal, Monitor};
@@ -229,15 +229,20 @@ impl<'l> Tagged<'l> {
         found.ok().map(|at| &self.neighbourhoods[at])
     }
 
-    /// For each neighbourhood its relevant predecessors: the neutral transitions that lead there (§4.2).
-    pub fn predecessors(&self) -> Vec<Vec<Step>> {
-        let mut found = vec![Vec::new(); self.neighbourhoods.len()];
-        for step in self.steps().filter(|&step| self.tag(step) == Tag::Neutral) {
-            let place = self
-                .target(step)
-                .and_then(|target| self.neighbourhoods.binary_search_by_key(&target, |one| one.node).ok());
-            if let Some(place) = place {
-                found[place].push(step);
+    /// For each neighbourhood the labels of its relevant predecessors: the neutral transitions that lead there (§4.2).
+    pub fn predecessors(&self) -> Vec<Vec<LabelId>> {
+        let mut place = vec![u32::MAX; self.state_count()];
+        for (at, one) in self.neighbourhoods.iter().enumerate() {
+            place[one.node as usize] = at as u32;
+        }
+        let mut found: Vec<Vec<LabelId>> = vec![Vec::new(); self.neighbourhoods.len()];
+        for (at, _, label, target) in self.graph.transitions() {
+            if self.tags[at] != Tag::Neutral || target == SINK || place[target as usize] == u32::MAX {
+                continue;
+            }
+            let labels = &mut found[place[target as usize] as usize];
+            if let Err(at) = labels.binary_search(&label) {
+                labels.insert(at, label);
             }
         }
         found

@@ -5,9 +5,11 @@ mod html;
 mod lanes;
 mod text;
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use explain::{Group, Kind, Method, Relation, Run, Shape, Step, Tag, Tagged};
+use lts::LabelId;
 use model::{MarkId, MarkKind, Provenance};
 use serde::Serialize;
 use source::{Sources, Span};
@@ -449,10 +451,8 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
         let mut kinds: Vec<Kind> = members.iter().map(|&member| all[member].kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let mut before: Vec<String> =
-            members.iter().flat_map(|&member| texts(tagged, &predecessors[member])).collect();
-        before.sort_unstable();
-        before.dedup();
+        let before: BTreeSet<LabelId> =
+            members.iter().flat_map(|&member| predecessors[member].iter().copied()).collect();
         let exits = |tag: Tag| {
             let wanted = group.exits.iter().filter(|exit| exit.tag == tag);
             wanted.map(|exit| choice_exit(findings, exit)).collect::<Vec<ChoiceExit>>()
@@ -472,7 +472,7 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
                 .collect::<Option<Vec<f64>>>()
                 .map(|all| all.into_iter().fold(0.0, f64::max)),
             after: gates[0].filter(|_| gates.iter().all(|gate| *gate == gates[0])),
-            before,
+            before: before.into_iter().map(|label| tagged.system().label(label).to_owned()).collect(),
             correct: exits(Tag::Correct),
             incorrect: exits(Tag::Incorrect),
             neutral: exits(Tag::Neutral),
