@@ -80,7 +80,7 @@ impl Tagged<'_> {
     /// The neighbourhoods by what decides in them, in the order of their first members.
     ///
     /// ```
-    /// // B may be done before or after A; C after both is wrong, D is right.
+    /// // C is wrong, before A or after it.
     /// let aut = "des (0, 4, 5)\n(0, A, 1)\n(0, C, 2)\n(1, B, 3)\n(1, C, 4)\n";
     /// let lts = lts::parse_aut(aut, &Default::default())?;
     /// let mut sources = source::Sources::new();

@@ -96,11 +96,12 @@ impl Tagged<'_> {
         if largest.members.len() >= 3 && 3 * largest.members.len() >= 2 * all.len() {
             let mut chain = largest.members.clone();
             chain.sort_by_key(|&member| (relations[member].from_start, member));
+            let lost = chain.iter().all(|&member| all[member].kind.has(Tag::Incorrect));
             let open = chain.iter().filter(|&&member| all[member].kind.has(Tag::Correct)).count();
-            if self.is_adjacent(&chain) {
+            if lost && self.is_adjacent(&chain) {
                 return Some(if 2 * open >= chain.len() { Shape::SpiderWeb } else { Shape::Comb });
             }
-            if is_sequence(&chain, relations) {
+            if lost && is_sequence(&chain, relations) {
                 return Some(Shape::Flower);
             }
         }

@@ -1,0 +1,244 @@
+//! `watershed explain` on whole files: the gallery of typical bugs, the sentences of edge cases, every output.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+fn watershed(arguments: &[&str]) -> Output {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_watershed"))
+        .current_dir(root)
+        .args(arguments)
+        .output()
+        .expect("watershed starts")
+}
+
+fn text(output: &Output) -> (String, String, Option<i32>) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = watershed(&[&["explain", "--json"], arguments].concat());
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// A file in a folder of its own.
+fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[derive(Deserialize)]
+struct Gallery {
+    bugs: Vec<Bug>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bug {
+    name: String,
+    method: String,
+    full: [u64; 2],
+    counterexample_lts: [u64; 2],
+    tags: [u64; 3],
+    neighbourhoods: [u64; 4],
+    choices: usize,
+    counterexample: usize,
+    abstracted: usize,
+    shape: Option<String>,
+}
+
+#[test]
+fn typical_bugs_are_recognised() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/bugs");
+    let gallery: Gallery =
+        toml::from_str(&std::fs::read_to_string(folder.join("expected.toml")).unwrap()).unwrap();
+    assert!(gallery.bugs.len() >= 11);
+    for bug in gallery.bugs {
+        let (model, property) =
+            (format!("models/bugs/{}.lnt", bug.name), format!("models/bugs/{}.mcl", bug.name));
+        let found = json(&[&model, &property, "--method", &bug.method]);
+        let numbers = |key: &str, keys: &[&str]| -> Vec<u64> {
+            keys.iter().map(|inner| found[key][inner].as_u64().unwrap()).collect()
+        };
+        let size = ["states", "transitions"];
+        assert_eq!(numbers("full", &size), bug.full, "{bug:?}");
+        assert_eq!(numbers("counterexample_lts", &size), bug.counterexample_lts, "{bug:?}");
+        assert_eq!(numbers("tags", &["correct", "incorrect", "neutral"]), bug.tags, "{bug:?}");
+        assert_eq!(numbers("neighbourhoods", &["cn", "in", "ci", "cin"]), bug.neighbourhoods, "{bug:?}");
+        let length = |key: &str| found[key].as_array().unwrap().len();
+        assert_eq!(length("choices"), bug.choices, "{bug:?}");
+        assert_eq!(length("counterexample"), bug.counterexample, "{bug:?}");
+        assert_eq!(length("abstracted"), bug.abstracted, "{bug:?}");
+        assert_eq!(found["shape"]["name"].as_str(), bug.shape.as_deref(), "{bug:?}");
+        assert_eq!(found["verdict"], false);
+    }
+}
+
+#[test]
+fn the_text_reads_from_top_to_bottom() {
+    let (out, _, code) =
+        text(&watershed(&["explain", "models/bugs/frontiers.lnt", "models/bugs/frontiers.mcl"]));
+    assert_eq!(code, Some(1));
+    // The time is different every time.
+    let mut lines: Vec<&str> = out.lines().collect();
+    let (size, _) = lines[1].split_once(';').unwrap();
+    lines[1] = size;
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn edge_cases_are_told_in_sentences() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
+    let fork = path(&file(&folder, "fork.aut", "des (0, 2, 3)\n(0, A, 1)\n(0, B, 2)\n"));
+    let stuck = path(&file(&folder, "stuck.aut", "des (0, 0, 1)\n"));
+    let ring = path(&file(&folder, "ring.aut", "des (0, 3, 2)\n(0, A, 1)\n(1, B, 0)\n(1, C, 1)\n"));
+    let open = path(&file(&folder, "open.mcl", "[ true* ] < \"A\" > true\n"));
+    let cases: [(&[&str], i32, &str); 9] = [
+        // Holds.
+        (&[&fork, "--never", "C"], 0, "No run violates it"),
+        // Always false.
+        (&[&fork, "--inevitable", "C"], 1, "always false"),
+        // Decided at once.
+        (&[&fork, "--never", "A"], 1, "first decided in the initial state"),
+        // Violated at once: there is nothing to choose.
+        (&[&stuck, "--deadlock"], 1, "The initial state itself violates"),
+        // It can always still be avoided.
+        (&[&ring, &open], 1, "neighbourhood"),
+        // A label that is not there.
+        (&[&fork, "--never", "\"AA\""], 0, "never occurs in the system"),
+        // Methods for something else.
+        (&[&fork, "--never", "A", "--method", "prefix-suffix"], 2, "not for safety"),
+        (&[&fork, "--inevitable", "A", "--method", "counterexample-lts"], 2, "may be endless"),
+        // No set of runs.
+        (&[&fork, "--reachable", "C"], 2, "no run alone can violate"),
+    ];
+    for (arguments, expected, sentence) in cases {
+        let (out, errors, code) = text(&watershed(&[&["explain"], arguments].concat()));
+        assert_eq!(code, Some(expected), "{arguments:?}\n{out}{errors}");
+        assert!(format!("{out}{errors}").contains(sentence), "{arguments:?}\n{out}{errors}");
+    }
+}
+
+#[test]
+fn counterexamples_can_be_chosen() {
+    let model = ["models/bugs/flower.lnt", "models/bugs/flower.mcl"];
+    let run = |more: &[&str]| -> Vec<String> {
+        let found = json(&[&model[..], more].concat());
+        found["counterexample"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|label| label.as_str().unwrap().into())
+            .collect()
+    };
+    assert_eq!(run(&[]), ["DEAL", "PEEK", "WIN"]);
+    // One round is played first: in three orders.
+    assert_eq!(run(&["--nth", "2"]).len(), 7);
+    assert_eq!(run(&["--nth", "4"]).len(), 7);
+    assert_eq!(run(&["--nth", "5"]).len(), 11);
+    assert_eq!(run(&["--random", "3"]), run(&["--random", "3"]));
+    assert_eq!(run(&["--through", "SCORE", "--through", "SHUFFLE"]).len(), 7);
+    let folder = tempfile::tempdir().unwrap();
+    let trace = file(&folder, "trace.txt", "DEAL\nSHUFFLE\nPLAY\nSCORE\nDEAL\nPEEK\nWIN\n");
+    assert_eq!(run(&["--counterexample", trace.to_str().unwrap()]).len(), 7);
+    let wrong = file(&folder, "wrong.txt", "DEAL\nQUIT\n");
+    let (_, errors, code) = text(&watershed(
+        &[&["explain"], &model[..], &["--counterexample", wrong.to_str().unwrap()]].concat(),
+    ));
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("after step 2 the property can no longer be violated"), "{errors}");
+    // A lasso is read as it was saved.
+    let lasso = file(&folder, "lasso.aut", "des (0, 3, 3)\n(0, TIMEOUT, 1)\n(1, RACK1, 2)\n(2, LOSS, 0)\n");
+    let found = json(&[
+        "models/bugs/silent_loop.lnt",
+        "models/bugs/silent_loop.mcl",
+        "--counterexample",
+        lasso.to_str().unwrap(),
+    ]);
+    assert_eq!(found["lasso"], 0);
+}
+
+#[test]
+fn kinds_and_patterns_narrow_the_view() {
+    let model = ["models/bugs/frontiers.lnt", "models/bugs/frontiers.mcl"];
+    let labels = |more: &[&str], key: &str| json(&[&model[..], more].concat())[key].as_array().unwrap().len();
+    let all = labels(&[], "abstracted");
+    let first = labels(&["--kind", "cn"], "abstracted");
+    assert!(0 < first && first < all);
+    assert!(labels(&["--kind", "cin"], "nearest") > labels(&["--kind", "cn"], "nearest"));
+    assert!(labels(&["--through", "WARM"], "nearest") > labels(&[], "nearest"));
+}
+
+#[test]
+fn every_output_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [html, autx, dot, mermaid, svg, neo4j] =
+        ["r.html", "r.autx", "r.dot", "r.mmd", "r.svg", "neo"].map(path);
+    let (_, errors, code) = text(&watershed(&[
+        "explain",
+        "models/bugs/agency.lnt",
+        "models/bugs/agency.mcl",
+        "--html",
+        &html,
+        "--autx",
+        &autx,
+        "--dot",
+        &dot,
+        "--mermaid",
+        &mermaid,
+        "--svg",
+        &svg,
+        "--neo4j",
+        &neo4j,
+    ]));
+    assert_eq!((code, errors.as_str()), (Some(1), ""));
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    let html = read(&html);
+    assert!(
+        html.contains("Here it can only go wrong") && html.contains("select TRANSPORT [] MEAL end select")
+    );
+    assert!(
+        !html.contains("http://")
+            || html.matches("http://").count() == html.matches("http://www.w3.org").count()
+    );
+    let autx = read(&autx);
+    assert!(autx.starts_with("des (0, 12, 12)\n"), "{autx}");
+    assert!(autx.contains(":N:GR, \"TRANSPORT\":GREEN, -1)"), "{autx}");
+    assert!(read(&dot).contains("color=forestgreen"));
+    let mermaid = read(&mermaid);
+    assert!(
+        mermaid.starts_with("sequenceDiagram\n  participant p0 as AGENCY\n  participant p1 as CITIZEN\n")
+    );
+    assert!(mermaid.contains("p0->>p1: 2. REFUSE (incorrect)"), "{mermaid}");
+    assert!(read(&svg).contains("REFUSE</text>"));
+    let states = read(&format!("{neo4j}/states.csv"));
+    assert!(
+        states.contains("0,0,,STATE;INITIALSTATE\n") && states.contains("sink,-1,,STATE;SINKSTATE"),
+        "{states}"
+    );
+    assert!(read(&format!("{neo4j}/transitions.csv")).contains(",\"REFUSE\",incorrect,"));
+    let cypher = read(&format!("{neo4j}/load.cypher"));
+    assert!(
+        cypher.contains("CREATE (:STATE:NEIGHBOURHOOD {number: ") && cypher.contains("{action: 'REFUSE', ")
+    );
+}
+
+#[test]
+fn several_properties_are_told_apart() {
+    let model = ["models/producer_consumer/producer_consumer.lnt", "models/producer_consumer/properties.mcl"];
+    let found = json(&[&model[..], &["--property", "no_error"]].concat());
+    assert_eq!(found["property"], "no_error");
+    assert!(found["source"].as_array().unwrap().iter().any(|one| one["tag"] == "incorrect"));
+    let (_, errors, code) =
+        text(&watershed(&[&["explain"], &model[..], &["--property", "no_eror"]].concat()));
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("did you mean no_error?"), "{errors}");
+}
