@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use lts::{LabelId, LtsBuilder, OriginId, Progress, StateId};
-use model::{Layout, Model, ModelError, Worker};
+use model::{Layout, Model, ModelError, PackedWorker};
 use rayon::prelude::*;
 
 use crate::store::{Found, Store, hash};
@@ -84,9 +84,7 @@ impl Cut {
 
 /// A thread's own things.
 struct Explorer<'m> {
-    worker: Box<dyn Worker + 'm>,
-    state: Vec<u32>,
-    packed: Vec<u32>,
+    worker: Box<dyn PackedWorker + 'm>,
 }
 
 pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Exploration {
@@ -122,13 +120,8 @@ impl Search<'_> {
         if let Err(error) = self.add_initial() {
             return Outcome::Error { error, state: None };
         }
-        let mut explorers: Vec<Explorer> = (0..threads)
-            .map(|_| Explorer {
-                worker: self.model.worker(),
-                state: vec![0; self.layout.width()],
-                packed: vec![0; self.layout.words()],
-            })
-            .collect();
+        let mut explorers: Vec<Explorer> =
+            (0..threads).map(|_| Explorer { worker: self.model.packed_worker() }).collect();
         let mut buffers: Vec<Buffer> = Vec::new();
         let mut next = 0;
         let mut level_end = 1;
@@ -210,21 +203,18 @@ impl Search<'_> {
     }
 
     fn compute_piece(&self, explorer: &mut Explorer, buffer: &mut Buffer, first: usize, end: usize) {
-        let Explorer { worker, state, packed } = explorer;
         let several = self.store.shards.len() > 1;
         buffer.clear();
         buffer.by_shard.resize_with(self.store.shards.len(), Vec::new);
         for number in first..end {
             let source = self.store.packed(number);
-            self.layout.unpack(source, state);
             let before = buffer.labels.len();
-            let result = worker.successors(state, &mut |step| {
-                self.layout.repack(state, source, step.target, packed);
-                let hash = hash(packed);
+            let result = explorer.worker.successors(source, &mut |step| {
+                let hash = hash(step.target);
                 if several {
                     buffer.by_shard[self.store.shard_of(hash)].push(buffer.hashes.len() as u32);
                 }
-                buffer.targets.extend_from_slice(packed);
+                buffer.targets.extend_from_slice(step.target);
                 buffer.hashes.push(hash);
                 buffer.labels.push(step.label);
                 let known = self.label_numbers.get(step.label.index()).is_some_and(Option::is_some);
@@ -264,17 +254,16 @@ impl Search<'_> {
             };
             let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
             shard.reserve(own_steps, known + steps, vectors, is_own);
-            let mut touched = 0;
             for (number, buffer) in buffers.iter().enumerate() {
                 let count = if several { buffer.by_shard[own].len() } else { buffer.hashes.len() };
                 let step = |at: usize| if several { buffer.by_shard[own][at] as usize } else { at };
                 for at in 0..count {
                     // Look-ups wait for memory most of the time: start those of the next steps now.
                     if at + 16 < count {
-                        touched ^= shard.touch_place(buffer.hashes[step(at + 16)]);
+                        shard.prefetch_place(buffer.hashes[step(at + 16)]);
                     }
                     if at + 8 < count {
-                        touched ^= shard.touch_state(buffer.hashes[step(at + 8)], vectors);
+                        shard.prefetch_state(buffer.hashes[step(at + 8)], vectors);
                     }
                     let index = step(at);
                     let state = &buffer.targets[index * words..][..words];
@@ -288,7 +277,6 @@ impl Search<'_> {
                     buffer.found[index].store(found, Relaxed);
                 }
             }
-            std::hint::black_box(touched);
         });
     }
 

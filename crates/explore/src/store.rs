@@ -4,6 +4,8 @@
 //! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
 //! not need yet, a part of the hash: nearly all probes that look at a state find it.
 
+use crate::prefetch::prefetch;
+
 /// Where a state was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -213,18 +215,18 @@ impl Shard {
         *self = grown;
     }
 
-    /// Touches the place of a hash, so that it is in the cache when it is looked at. The result is of no interest.
+    /// Asks for the place of a hash, so that it is in the cache when it is looked at.
     #[inline]
-    pub fn touch_place(&self, hash: u64) -> u32 {
-        self.entries[place_of(hash, self.entries.len())]
+    pub fn prefetch_place(&self, hash: u64) {
+        prefetch(&self.entries, place_of(hash, self.entries.len()));
     }
 
-    /// Touches the state that probably lies at the place of a hash.
+    /// Asks for the state that probably lies at the place of a hash.
     #[inline]
-    pub fn touch_state(&self, hash: u64, vectors: Vectors<'_>) -> u32 {
+    pub fn prefetch_state(&self, hash: u64, vectors: Vectors<'_>) {
         let entry = self.entries[place_of(hash, self.entries.len())];
         let number = (entry & ((1u32 << self.bits) - 1)).wrapping_sub(1) as usize;
-        vectors.packed.get(number.wrapping_mul(vectors.words)).copied().unwrap_or(0)
+        prefetch(vectors.packed, number.wrapping_mul(vectors.words));
     }
 }
 
