@@ -2,12 +2,12 @@
 //!
 //! 1. All threads compute the successors of the batch, a few states at a time, into buffers.
 //! 2. Each thread takes one shard of the hash table and looks the buffered targets of that shard up.
-//! 3. One thread numbers the states that are new, in the order in which they first turned up.
-//! 4. Each shard learns the numbers of its new states, and the buffers' steps become transitions.
+//! 3. Each buffer's new states are numbered, in the order in which they first turned up: how many the buffers before
+//!    it have says where its numbers start.
+//! 4. The buffers' steps become transitions.
 //!
-//! States are numbered in phase 3 only, in the order of their sources and of each source's steps. Nothing depends
-//! on which thread did what, so any number of threads gives the same result. One thread runs the same rounds. Phase 3
-//! is the only one that a single thread does, and it costs time for new states only.
+//! Numbers follow the order of the sources and of each source's steps. Nothing depends on which thread did what, so
+//! any number of threads gives the same result. One thread runs the same rounds.
 
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -17,13 +17,15 @@ use lts::{LabelId, LtsBuilder, OriginId, Progress, StateId};
 use model::{Layout, Model, ModelError, PackedWorker};
 use rayon::prelude::*;
 
-use crate::store::{Found, Store, hash};
+use crate::store::{Found, NO_NUMBER, Pending, Shard, Store, hash};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
-/// How many states a thread takes at a time.
+/// How many states a thread takes at a time, at least and at most.
+const LEAST_PIECE: usize = 16;
 const PIECE: usize = 128;
-/// How many pieces a thread gets in a round, at most.
+/// How many pieces a thread gets in a round, at most; and how many it should get, if there are few states.
 const PIECES_A_THREAD: usize = 32;
+const FEW_PIECES: usize = 4;
 
 /// The steps out of a few neighbouring states.
 #[derive(Default)]
@@ -97,9 +99,11 @@ pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Ex
         store: Store::new(layout.words(), threads),
         builder: LtsBuilder::new(),
         label_numbers: Vec::new(),
+        piece: PIECE,
         statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
     };
-    let outcome = search.run(threads, progress);
+    // One of the pool's threads leads the others: it is there when a phase begins, and nobody has to be woken for it.
+    let outcome = rayon::scope(|_| search.run(threads, progress));
     search.finish(outcome)
 }
 
@@ -111,6 +115,8 @@ struct Search<'m> {
     builder: LtsBuilder,
     /// The builder's label for each of the model's, once it was seen.
     label_numbers: Vec<Option<LabelId>>,
+    /// How many states a buffer of this round is for.
+    piece: usize,
     statistics: Statistics,
 }
 
@@ -137,7 +143,8 @@ impl Search<'_> {
                 return Outcome::MemoryLimit;
             }
             let batch = (self.store.len() - next).min(threads * PIECES_A_THREAD * PIECE);
-            let pieces = batch.div_ceil(PIECE);
+            self.piece = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
+            let pieces = batch.div_ceil(self.piece);
             buffers.resize_with(pieces.max(buffers.len()), Buffer::default);
             self.compute(&mut explorers, &mut buffers[..pieces], next, next + batch);
             self.look_up(&buffers[..pieces]);
@@ -180,8 +187,7 @@ impl Search<'_> {
         let (vectors, shards) = self.store.split();
         shards[shard].find_or_note(hash, &packed, vectors, |_, _| unreachable!("the store is empty"), 0, 0);
         let number = self.store.push(&packed, 0);
-        self.store.shards[shard].pending[0].number = Some(number);
-        self.store.shards[shard].settle();
+        self.store.shards[shard].pending[0].number.store(number, Relaxed);
         Ok(())
     }
 
@@ -196,8 +202,8 @@ impl Search<'_> {
                 let piece = taken.fetch_add(1, Relaxed);
                 let Some(buffer) = queue.get(piece) else { break };
                 let mut buffer = buffer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let start = first + piece * PIECE;
-                self.compute_piece(explorer, &mut buffer, start, (start + PIECE).min(end));
+                let start = first + piece * self.piece;
+                self.compute_piece(explorer, &mut buffer, start, (start + self.piece).min(end));
             }
         });
     }
@@ -252,9 +258,11 @@ impl Search<'_> {
                 true => buffers.iter().map(|buffer| buffer.by_shard[own].len()).sum(),
                 false => steps,
             };
+            shard.settle();
             let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
             shard.reserve(own_steps, known + steps, vectors, is_own);
             for (number, buffer) in buffers.iter().enumerate() {
+                shard.starts.push(shard.pending.len());
                 let count = if several { buffer.by_shard[own].len() } else { buffer.hashes.len() };
                 let step = |at: usize| if several { buffer.by_shard[own][at] as usize } else { at };
                 for at in 0..count {
@@ -277,48 +285,53 @@ impl Search<'_> {
                     buffer.found[index].store(found, Relaxed);
                 }
             }
+            shard.starts.push(shard.pending.len());
         });
     }
 
     /// Phase 3: numbers what is new, in the order in which it first turned up. Says how far that went.
     fn number(&mut self, buffers: &[Buffer], first: usize) -> Cut {
         let words = self.layout.words();
+        let before = self.store.len();
         let most = self.limits.states.min(MOST_STATES);
-        let faulty = buffers.iter().position(|buffer| buffer.error.is_some());
-        let mut cut = match faulty {
-            Some(buffer) => Cut { buffer, row: buffers[buffer].counts.len(), limit: false },
-            None => Cut { buffer: buffers.len(), row: 0, limit: false },
-        };
-        // Each shard's new states are in order; the next one of all is the first of one of them.
-        let mut next = vec![0; self.store.shards.len()];
-        // Where in the buffers we are: a row of a buffer, and where its steps end.
-        let (mut buffer, mut row, mut row_end) = (0, 0, 0);
-        loop {
-            let place = |shard: usize| {
-                let pending = self.store.shards[shard].pending.get(next[shard])?;
-                Some((pending.buffer as usize, pending.index as usize, shard))
-            };
-            let Some((at_buffer, index, shard)) = (0..next.len()).filter_map(place).min() else { break };
-            if at_buffer > buffer {
-                (buffer, row, row_end) = (at_buffer, 0, 0);
-            }
-            while row_end <= index {
-                row_end += buffers[buffer].counts[row] as usize;
-                row += 1;
-            }
-            if buffer > cut.buffer || (buffer == cut.buffer && row > cut.row) {
+        let mut cut = Cut { buffer: buffers.len(), row: 0, limit: false };
+        // How many states of each buffer get numbers.
+        let mut quotas = Vec::with_capacity(buffers.len());
+        let mut room = most.saturating_sub(before);
+        for (number, buffer) in buffers.iter().enumerate() {
+            let new: usize = self.store.shards.iter().map(|shard| shard.new_of(number).len()).sum();
+            quotas.push(new.min(room));
+            if new > room {
+                cut = Cut {
+                    buffer: number,
+                    row: row_of_new(&self.store.shards, buffer, number, room),
+                    limit: true,
+                };
                 break;
             }
-            if self.store.len() >= most {
-                cut = Cut { buffer, row: row - 1, limit: true };
+            room -= new;
+            if buffer.error.is_some() {
+                cut = Cut { buffer: number, row: buffer.counts.len(), limit: false };
                 break;
             }
-            let source = first + buffer * PIECE + row - 1;
-            let packed = &buffers[buffer].targets[index * words..][..words];
-            let number = self.store.push(packed, source as u32);
-            self.store.shards[shard].pending[next[shard]].number = Some(number);
-            next[shard] += 1;
         }
+        let piece = self.piece;
+        let (rooms, shards) = self.store.grow(&quotas);
+        rooms.into_par_iter().zip(buffers).enumerate().for_each(|(number, (room, buffer))| {
+            // Where in the buffer we are: a row, and where its steps end.
+            let (mut row, mut row_end) = (0, 0);
+            let new = new_in_order(shards, number).zip(room.packed.chunks_exact_mut(words)).zip(room.parents);
+            for (position, ((pending, packed), parent)) in new.enumerate() {
+                let index = pending.index as usize;
+                while row_end <= index {
+                    row_end += buffer.counts[row] as usize;
+                    row += 1;
+                }
+                packed.copy_from_slice(&buffer.targets[index * words..][..words]);
+                *parent = (first + number * piece + row - 1) as u32;
+                pending.number.store((room.first + position) as u32, Relaxed);
+            }
+        });
         for buffer in &buffers[..buffers.len().min(cut.buffer + 1)] {
             for &label in &buffer.new_labels {
                 self.label(label);
@@ -327,7 +340,7 @@ impl Search<'_> {
         cut
     }
 
-    /// Phase 4: every step before the cut gets the number of its target, and every shard learns those of its states.
+    /// Phase 4: every step before the cut gets the number of its target.
     fn resolve(&mut self, buffers: &mut [Buffer], cut: &Cut) {
         let store = &self.store;
         buffers.par_iter_mut().enumerate().for_each(|(number, buffer)| {
@@ -344,7 +357,9 @@ impl Search<'_> {
                         _ => {
                             let shard = store.shard_of(buffer.hashes[index]);
                             let pending = &store.shards[shard].pending[(found & !NEW) as usize];
-                            pending.number.expect("all states before the cut have numbers")
+                            let number = pending.number.load(Relaxed);
+                            debug_assert_ne!(number, NO_NUMBER, "all states before the cut have numbers");
+                            number
                         }
                     };
                     buffer.found[index].store(target, Relaxed);
@@ -355,14 +370,13 @@ impl Search<'_> {
                 buffer.deadlocks += u64::from(count == 0);
             }
         });
-        self.store.shards.par_iter_mut().for_each(|shard| shard.settle());
     }
 
     /// Keeps the transitions before the cut and says so if that was the end.
     fn keep(&mut self, buffers: &[Buffer], first: usize, cut: Cut) -> Option<Outcome> {
         for (number, buffer) in buffers.iter().enumerate() {
             let rows = cut.rows(number, buffer);
-            let start = first + number * PIECE;
+            let start = first + number * self.piece;
             self.statistics.transitions += buffer.transitions;
             self.statistics.deadlocks += buffer.deadlocks;
             self.statistics.expanded = self.statistics.expanded.max(start + rows);
@@ -388,7 +402,7 @@ impl Search<'_> {
         }
         let error = buffers.get(cut.buffer)?.error.clone()?;
         // The state with the error has only some of its steps.
-        let state = first + cut.buffer * PIECE + cut.row - 1;
+        let state = first + cut.buffer * self.piece + cut.row - 1;
         self.statistics.expanded = state;
         Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }
@@ -419,6 +433,7 @@ impl Search<'_> {
 
     fn finish(mut self, outcome: Outcome) -> Exploration {
         self.statistics.bytes = self.bytes();
+        self.store.forget_table();
         self.builder.reserve_states(self.store.len());
         let provenance = self.model.provenance();
         let lts = self.builder.finish_with(|a, b| provenance.union(a, b));
@@ -426,6 +441,28 @@ impl Search<'_> {
         let labels = self.label_numbers.iter().flatten().count();
         Exploration { lts, outcome, statistics: self.statistics, labels, store: self.store }
     }
+}
+
+/// The new states of a buffer, in the order in which they turned up: every shard's are in that order.
+fn new_in_order(shards: &[Shard], buffer: usize) -> impl Iterator<Item = &Pending> {
+    let mut next: Vec<&[Pending]> = shards.iter().map(|shard| shard.new_of(buffer)).collect();
+    std::iter::from_fn(move || {
+        let shard = next.iter_mut().filter(|new| !new.is_empty()).min_by_key(|new| new[0].index)?;
+        let (first, rest) = shard.split_first()?;
+        *shard = rest;
+        Some(first)
+    })
+}
+
+/// The row, counted from 0, of a buffer's new state with this position.
+fn row_of_new(shards: &[Shard], buffer: &Buffer, number: usize, position: usize) -> usize {
+    let index = new_in_order(shards, number).nth(position).map_or(0, |pending| pending.index as usize);
+    let mut row_end = 0;
+    let row = buffer.counts.iter().position(|&count| {
+        row_end += count as usize;
+        index < row_end
+    });
+    row.unwrap_or(0)
 }
 
 /// How many different edges a row has. Most rows are short, and looking at all pairs is quicker than sorting.

@@ -4,6 +4,8 @@
 //! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
 //! not need yet, a part of the hash: nearly all probes that look at a state find it.
 
+use std::sync::atomic::AtomicU32;
+
 use crate::prefetch::prefetch;
 
 /// Where a state was looked for.
@@ -35,6 +37,8 @@ pub(crate) struct Shard {
     numbered: u32,
     /// States found new in this round.
     pub pending: Vec<Pending>,
+    /// Where those of each buffer start in `pending`, and where they end.
+    pub starts: Vec<usize>,
 }
 
 /// A state found new in this round.
@@ -44,7 +48,18 @@ pub(crate) struct Pending {
     pub buffer: u32,
     pub index: u32,
     /// Its number, once it has one.
-    pub number: Option<u32>,
+    pub number: AtomicU32,
+}
+
+/// The number of a state that has none.
+pub(crate) const NO_NUMBER: u32 = u32::MAX;
+
+/// The place for the new states of one buffer.
+pub(crate) struct Room<'a> {
+    /// The number of the first one.
+    pub first: usize,
+    pub packed: &'a mut [u32],
+    pub parents: &'a mut [u32],
 }
 
 impl Store {
@@ -86,9 +101,32 @@ impl Store {
         self.parents.len() as u32 - 1
     }
 
+    /// Makes room for so many states of each buffer; the numbers of each follow those of the one before.
+    pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, &[Shard]) {
+        let mut first = self.len();
+        let total: usize = counts.iter().sum();
+        self.packed.resize((first + total) * self.words, 0);
+        self.parents.resize(first + total, 0);
+        let (mut packed, mut parents) = (&mut self.packed[first * self.words..], &mut self.parents[first..]);
+        let mut rooms = Vec::with_capacity(counts.len());
+        for &count in counts {
+            let (own_packed, own_parents);
+            (own_packed, packed) = packed.split_at_mut(count * self.words);
+            (own_parents, parents) = parents.split_at_mut(count);
+            rooms.push(Room { first, packed: own_packed, parents: own_parents });
+            first += count;
+        }
+        (rooms, &self.shards)
+    }
+
     /// The vectors and the shards, to be used side by side.
     pub fn split(&mut self) -> (Vectors<'_>, &mut [Shard]) {
         (Vectors { words: self.words, packed: &self.packed }, &mut self.shards)
+    }
+
+    /// Gives the memory of the table back, once nobody looks for states any more.
+    pub fn forget_table(&mut self) {
+        self.shards = Vec::new();
     }
 
     pub fn bytes(&self) -> usize {
@@ -163,25 +201,28 @@ impl Shard {
         let position = self.pending.len() as u32;
         self.entries[place] = tag | (self.numbered + position + 1);
         self.used += 1;
-        self.pending.push(Pending { place, buffer, index, number: None });
+        self.pending.push(Pending { place, buffer, index, number: AtomicU32::new(NO_NUMBER) });
         Found::Pending(position)
     }
 
-    /// Writes the numbers of the pending states into the table.
+    /// The new states of a buffer of this round.
+    pub fn new_of(&self, buffer: usize) -> &[Pending] {
+        &self.pending[self.starts[buffer]..self.starts[buffer + 1]]
+    }
+
+    /// Ends the last round: writes the numbers of its pending states into the table. All of them have one, or the
+    /// exploration would have ended.
     pub fn settle(&mut self) {
         let numbers = (1u32 << self.bits) - 1;
         for pending in self.pending.drain(..) {
             let entry = &mut self.entries[pending.place];
-            *entry = match pending.number {
-                Some(number) => (*entry & !numbers) | (number + 1),
-                // Past a limit: the exploration ends, and nobody looks any more.
-                None => 0,
-            };
+            *entry = (*entry & !numbers) | (pending.number.into_inner() + 1);
         }
+        self.starts.clear();
     }
 
     /// Makes room for `more` states among the `own` hashes, and for numbers up to `greatest`, so that at most three
-    /// quarters of the places are used.
+    /// quarters of the places are used. Nothing may be pending.
     pub fn reserve(&mut self, more: usize, greatest: usize, vectors: Vectors<'_>, own: impl Fn(u64) -> bool) {
         self.numbered = (vectors.packed.len() / vectors.words) as u32;
         let needed = (self.used + more) * 4 / 3 + 1;
@@ -193,26 +234,41 @@ impl Shard {
             true => self.entries.len(),
             false => needed.max(self.entries.len() * 7 / 4),
         };
-        // Room for twice the numbers, so that this is not needed again soon.
-        let bits =
-            if wide_enough { self.bits } else { (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31) };
-        let mut grown = Shard { numbered: self.numbered, used: self.used, ..Shard::new(places, bits) };
-        // All numbered states are in the table; taken in their order, they are read one after the other.
-        for (number, packed) in vectors.packed.chunks_exact(vectors.words).enumerate() {
-            let hash = hash(packed);
-            if !own(hash) {
-                continue;
-            }
-            let mut place = place_of(hash, places);
-            while grown.entries[place] != 0 {
-                place += 1;
-                if place == places {
-                    place = 0;
+        if !wide_enough {
+            // Room for twice the numbers, so that this is not needed again soon.
+            self.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
+        }
+        // The old table goes before the new one comes: all that it knows is in the vectors.
+        self.entries = Vec::new();
+        self.entries = vec![0; places];
+        // States are taken in their order and read one after the other; their places are asked for a block ahead.
+        let mut hashes = [0; 64];
+        for (block, states) in vectors.packed.chunks(vectors.words * hashes.len()).enumerate() {
+            for (packed, known) in states.chunks_exact(vectors.words).zip(&mut hashes) {
+                *known = hash(packed);
+                if own(*known) {
+                    self.prefetch_place(*known);
                 }
             }
-            grown.entries[place] = grown.tag(hash) | (number as u32 + 1);
+            let first = block * hashes.len();
+            for (at, &hash) in hashes[..states.len() / vectors.words].iter().enumerate() {
+                if own(hash) {
+                    let place = self.free_place(hash);
+                    self.entries[place] = self.tag(hash) | ((first + at) as u32 + 1);
+                }
+            }
         }
-        *self = grown;
+    }
+
+    fn free_place(&self, hash: u64) -> usize {
+        let mut place = place_of(hash, self.entries.len());
+        while self.entries[place] != 0 {
+            place += 1;
+            if place == self.entries.len() {
+                place = 0;
+            }
+        }
+        place
     }
 
     /// Asks for the place of a hash, so that it is in the cache when it is looked at.

@@ -49,8 +49,9 @@ struct Offer {
     gate: u32,
     /// Which types the values have.
     profile: u32,
-    /// Where its parts and values start in their arenas, and how many there are.
+    /// Where its parts start in their arena, and how many there are.
     parts: (u32, u32),
+    /// Where its values start in their arena, and how many there are. One or two are all in the sketch, not there.
     values: (u32, u32),
     /// The first two values, and ones where they are known: most offers that don't fit differ there.
     sketch: u64,
@@ -61,6 +62,21 @@ impl Offer {
     #[inline]
     fn may_fit(&self, other: &Offer) -> bool {
         self.profile == other.profile && (self.sketch ^ other.sketch) & self.known & other.known == 0
+    }
+
+    /// Whether the sketch holds all values.
+    #[inline]
+    fn is_short(&self) -> bool {
+        self.values.1 <= 2
+    }
+
+    /// Notes a value in the sketch, if it has a place there.
+    #[inline]
+    fn note(&mut self, place: usize, value: u64) {
+        if place < 2 && value != OPEN {
+            self.sketch |= value << (32 * place);
+            self.known |= u64::from(u32::MAX) << (32 * place);
+        }
     }
 }
 
@@ -251,7 +267,11 @@ impl<'a> LntWorker<'a> {
         {
             match memory.recall(region, &self.packed) {
                 Recalled::Known(local) if !local.computed => {
-                    self.offers.extend_from_slice(memory.offers_of(local));
+                    match memory.offers_of(local) {
+                        // A call of `memmove` for the commonest case would take longer.
+                        [offer] => self.offers.push(*offer),
+                        offers => self.offers.extend_from_slice(offers),
+                    }
                     if local.ended {
                         self.ends.push(0);
                     }
@@ -390,9 +410,15 @@ impl<'a> LntWorker<'a> {
 
     fn make_offer(&mut self, action: u32, address: u32, snapshot: u32) -> Result<(), ModelError> {
         let code = self.machine.code;
-        let values = self.values.len() as u32;
         let act = &code.actions[action as usize];
-        let (mut sketch, mut known) = (0, 0);
+        let mut made = Offer {
+            gate: act.gate,
+            profile: self.model.profiles[action as usize],
+            parts: (self.parts.len() as u32, 1),
+            values: (self.values.len() as u32, act.offers.len() as u32),
+            sketch: 0,
+            known: 0,
+        };
         for (place, &(offer, _)) in act.offers.iter().enumerate() {
             let value = match offer {
                 OfferCode::Constant(value) => u64::from(value),
@@ -404,23 +430,37 @@ impl<'a> LntWorker<'a> {
                 }
                 OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. } => OPEN,
             };
-            self.values.push(value);
-            if place < 2 && value != OPEN {
-                sketch |= value << (32 * place);
-                known |= u64::from(u32::MAX) << (32 * place);
+            made.note(place, value);
+            if !made.is_short() {
+                self.values.push(value);
             }
         }
-        let part = self.parts.len() as u32;
         self.parts.push(Part { action, address, snapshot, known: 0 });
-        self.offers.push(Offer {
-            gate: act.gate,
-            profile: self.model.profiles[action as usize],
-            parts: (part, 1),
-            values: (values, act.offers.len() as u32),
-            sketch,
-            known,
-        });
+        self.offers.push(made);
         Ok(())
+    }
+
+    /// A value of an offer.
+    #[inline]
+    fn value(&self, offer: &Offer, place: usize) -> u64 {
+        if !offer.is_short() {
+            return self.values[offer.values.0 as usize + place];
+        }
+        match (offer.known >> (32 * place)) as u32 {
+            0 => OPEN,
+            _ => u64::from((offer.sketch >> (32 * place)) as u32),
+        }
+    }
+
+    /// Whether values of an offer are not fixed yet.
+    #[inline]
+    fn is_open(&self, offer: &Offer) -> bool {
+        match offer.values.1 {
+            0 => false,
+            1 => offer.known as u32 == 0,
+            2 => offer.known != u64::MAX,
+            _ => (0..offer.values.1 as usize).any(|place| self.value(offer, place) == OPEN),
+        }
     }
 
     /// Gathers what a forked region offers: its children's offers, synchronised, and what comes behind their end.

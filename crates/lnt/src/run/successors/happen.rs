@@ -15,14 +15,11 @@ use crate::run::shortcuts::Next;
 impl LntWorker<'_> {
     /// Lets an offer happen, once for every choice of the values that nobody fixed.
     pub(super) fn complete(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
-        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
-        if self.values[range.clone()].iter().all(|&value| value != OPEN) {
+        if !self.is_open(&offer) {
             return self.happen(offer, sink);
         }
-        // The values are completed in place, at the end of the arena.
-        let start = self.values.len();
-        self.values.extend_from_within(range.clone());
-        let open: Vec<usize> = (0..range.len()).filter(|&index| self.values[start + index] == OPEN).collect();
+        let count = offer.values.1 as usize;
+        let open: Vec<usize> = (0..count).filter(|&place| self.value(&offer, place) == OPEN).collect();
         let mut domains: Vec<Arc<[u32]>> = Vec::with_capacity(open.len());
         for &index in &open {
             domains.push(self.open_domain(offer, index)?);
@@ -30,14 +27,19 @@ impl LntWorker<'_> {
         if domains.iter().any(|domain| domain.is_empty()) {
             return Ok(());
         }
+        // Values that are not in the sketch are completed in place, at the end of the arena.
+        let start = self.values.len();
+        if !offer.is_short() {
+            self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
+        }
         let mut at = vec![0usize; open.len()];
         loop {
             let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
             for (place, &index) in open.iter().enumerate() {
                 let value = u64::from(domains[place][at[place]]);
-                self.values[start + index] = value;
-                if index < 2 {
-                    closed.sketch |= value << (32 * index);
+                closed.note(index, value);
+                if !closed.is_short() {
+                    self.values[start + index] = value;
                 }
             }
             self.happen(closed, sink)?;
@@ -105,7 +107,7 @@ impl LntWorker<'_> {
         for index in parts.clone() {
             let action = &code.actions[self.parts[index].action as usize];
             for (place, &(code, _)) in action.offers.iter().enumerate() {
-                let value = self.values[offer.values.0 as usize + place] as u32;
+                let value = self.value(&offer, place) as u32;
                 match code {
                     OfferCode::Variable(slot) => self.target[slot as usize] = value,
                     OfferCode::Pattern { address, .. }
@@ -163,10 +165,9 @@ impl LntWorker<'_> {
         if self.machine.code.gates[offer.gate as usize].hidden {
             return LabelId::TAU;
         }
-        if offer.values.1 > 2 {
+        if !offer.is_short() {
             return self.find_label(offer);
         }
-        // Up to two values are the whole sketch.
         let mixed = (offer.sketch ^ u64::from(offer.gate) << 48 ^ u64::from(offer.profile) << 16)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let place = (mixed >> 54) as usize;
@@ -186,8 +187,9 @@ impl LntWorker<'_> {
         self.label_row.clear();
         self.label_row.push(offer.gate);
         self.label_row.push(offer.profile);
-        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
-        self.label_row.extend(self.values[range].iter().map(|&value| value as u32));
+        for place in 0..offer.values.1 as usize {
+            self.label_row.push(self.value(&offer, place) as u32);
+        }
         LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
     }
 

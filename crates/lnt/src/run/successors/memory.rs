@@ -88,9 +88,10 @@ pub(super) struct Memory<'a> {
     pub effects: Vec<Effect>,
     /// Words of packed states and the bits of them that flip.
     pub flips: Vec<(u32, u32)>,
-    /// Known parts and the values they get: the number of a row is a position in `open_numbers`.
-    open_effects: RowSet,
-    open_numbers: Vec<u32>,
+    /// The effects of parts that get values from others: by the part and the sketch of the values, or their number in
+    /// `long_values` where they are too many for one.
+    open_effects: FxHashMap<(u32, u64), u32>,
+    long_values: RowSet,
     open_misses: u64,
     /// Regions whose local states in the state at hand are not known yet.
     pub missed: Vec<u32>,
@@ -119,8 +120,8 @@ impl<'a> Memory<'a> {
             marks: Vec::new(),
             effects: Vec::new(),
             flips: Vec::new(),
-            open_effects: RowSet::default(),
-            open_numbers: Vec::new(),
+            open_effects: FxHashMap::default(),
+            long_values: RowSet::default(),
             open_misses: 0,
             missed: Vec::new(),
             grown: false,
@@ -175,10 +176,17 @@ impl<'a> Memory<'a> {
         self.regions[region as usize].locality.map_or(&[], |locality| &locality.slots)
     }
 
-    /// The effect of a part that gets values from others; the row says which.
+    /// The number of values that are too many for a sketch.
+    pub fn number_values(&mut self, values: &[u32]) -> u64 {
+        let (number, is_new) = self.long_values.insert(values);
+        self.grown |= is_new;
+        number as u64
+    }
+
+    /// The effect of a part that gets values from others.
     #[inline]
-    pub fn open_effect(&self, row: &[u32]) -> u32 {
-        self.open_effects.find(row).map_or(NO_EFFECT, |number| self.open_numbers[number])
+    pub fn open_effect(&self, part: u32, values: u64) -> u32 {
+        self.open_effects.get(&(part, values)).copied().unwrap_or(NO_EFFECT)
     }
 
     /// Remembers an effect, and gives its number.
@@ -188,10 +196,9 @@ impl<'a> Memory<'a> {
         self.effects.len() as u32 - 1
     }
 
-    pub fn learn_open_effect(&mut self, row: &[u32], effect: u32) {
+    pub fn learn_open_effect(&mut self, part: u32, values: u64, effect: u32) {
         self.open_misses += 1;
-        self.open_effects.insert(row);
-        self.open_numbers.push(effect);
+        self.open_effects.insert((part, values), effect);
     }
 
     /// Whether there are so many different values that looking them up does not pay.
@@ -203,7 +210,7 @@ impl<'a> Memory<'a> {
     pub fn is_full(&self) -> bool {
         let offers = (self.locals.len() + self.offers.len() + self.parts.len()) * 16;
         let effects = self.changes.len() + self.marks.len() + self.flips.len() + self.effects.len() * 6;
-        offers + effects + self.open_numbers.len() * 8 > MOST_NUMBERS
+        offers + effects + (self.open_effects.len() + self.long_values.len()) * 8 > MOST_NUMBERS
     }
 
     /// Forgets everything but which regions are worth it.
@@ -221,7 +228,7 @@ impl<'a> Memory<'a> {
         self.marks.clear();
         self.effects.clear();
         self.flips.clear();
-        self.open_effects = RowSet::default();
-        self.open_numbers.clear();
+        self.open_effects.clear();
+        self.long_values = RowSet::default();
     }
 }

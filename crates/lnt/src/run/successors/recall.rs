@@ -3,7 +3,7 @@
 use model::{ModelError, PackedWorker, Slot, Step};
 
 use super::memory::{Effect, KnownPart, Memory, NO_EFFECT};
-use super::{LntWorker, NO_TRAIL, OPEN, Offer, Part, Sink};
+use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::model::LntModel;
 use crate::run::machine::Halt;
@@ -115,11 +115,11 @@ impl LntWorker<'_> {
                     trail = before;
                 }
             }
-            let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
+            let codes = &self.machine.code.actions[part.action as usize].offers;
             memory.parts.push(KnownPart {
                 changes: (changes, memory.changes.len() as u32),
                 marks: (marks, memory.marks.len() as u32),
-                open: self.values[range].contains(&OPEN),
+                open: codes.iter().any(|(code, _)| receives(*code)),
                 effect: NO_EFFECT,
             });
             part.snapshot = 0;
@@ -173,36 +173,36 @@ impl LntWorker<'_> {
                 effect => memory.effects[effect as usize],
             };
         }
-        let sketch = [part.known, offer.sketch as u32, (offer.sketch >> 32) as u32];
-        if offer.values.1 <= 2 {
-            // Up to two values are the whole sketch.
-            return match memory.open_effect(&sketch) {
-                NO_EFFECT => self.learn_open_effect(part, offer, &sketch),
-                effect => memory.effects[effect as usize],
-            };
-        }
-        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
-        let mut row = std::mem::take(&mut self.label_row);
-        row.clear();
-        row.push(part.known);
-        row.extend(self.values[range].iter().map(|&value| value as u32));
-        let effect = match memory.open_effect(&row) {
-            NO_EFFECT => self.learn_open_effect(part, offer, &row),
-            effect => memory.effects[effect as usize],
+        let values = match offer.is_short() {
+            true => offer.sketch,
+            false if memory.open_effects_vary() => return Effect::Computed,
+            false => self.number_values(offer),
         };
-        self.label_row = row;
-        effect
+        let Some(memory) = &self.memory else { return Effect::Computed };
+        match memory.open_effect(part.known, values) {
+            NO_EFFECT => self.learn_open_effect(part, offer, values),
+            effect => memory.effects[effect as usize],
+        }
+    }
+
+    /// A number for values that are too many for the sketch.
+    fn number_values(&mut self, offer: Offer) -> u64 {
+        let Some(memory) = &mut self.memory else { return 0 };
+        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
+        self.label_row.clear();
+        self.label_row.extend(self.values[range].iter().map(|&value| value as u32));
+        memory.number_values(&self.label_row)
     }
 
     #[cold]
-    fn learn_open_effect(&mut self, part: Part, offer: Offer, row: &[u32]) -> Effect {
+    fn learn_open_effect(&mut self, part: Part, offer: Offer, values: u64) -> Effect {
         if self.memory.as_ref().is_none_or(Memory::open_effects_vary) {
             return Effect::Computed;
         }
         let effect = self.compute_effect(part, offer);
         if let Some(memory) = &mut self.memory {
             let number = memory.learn_effect(effect);
-            memory.learn_open_effect(row, number);
+            memory.learn_open_effect(part.known, values, number);
         }
         effect
     }
@@ -258,7 +258,7 @@ impl LntWorker<'_> {
         self.machine.marks.clear();
         self.start_part(part);
         for (place, &(code, _)) in action.offers.iter().enumerate() {
-            let value = self.values[offer.values.0 as usize + place] as u32;
+            let value = self.value(&offer, place) as u32;
             match code {
                 OfferCode::Variable(slot) => self.target[slot as usize] = value,
                 OfferCode::Pattern { address, .. }
@@ -293,6 +293,11 @@ impl LntWorker<'_> {
         rest(&self.machine, action.region, at, &mut self.target);
         Ok(Alone::Rests)
     }
+}
+
+/// Whether an offer takes a value that others may choose.
+fn receives(code: OfferCode) -> bool {
+    matches!(code, OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. })
 }
 
 /// What becomes of a region that acts alone.

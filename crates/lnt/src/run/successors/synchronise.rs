@@ -107,23 +107,28 @@ impl LntWorker<'_> {
         }
     }
 
-    /// Two offers as one, if their values agree.
+    /// Two offers as one, if their values agree; as far as they are in the sketches, that was seen before.
+    #[inline]
     fn merge(&mut self, a: Offer, b: Offer) -> Option<Offer> {
         let start = self.values.len();
-        for index in 0..a.values.1 {
-            let left = self.values[(a.values.0 + index) as usize];
-            let right = self.values[(b.values.0 + index) as usize];
-            if left != right && left != OPEN && right != OPEN {
-                self.values.truncate(start);
-                return None;
+        if !a.is_short() {
+            for index in 0..a.values.1 {
+                let left = self.values[(a.values.0 + index) as usize];
+                let right = self.values[(b.values.0 + index) as usize];
+                if left != right && left != OPEN && right != OPEN {
+                    self.values.truncate(start);
+                    return None;
+                }
+                // OPEN is the greatest number.
+                self.values.push(left.min(right));
             }
-            // OPEN is the greatest number.
-            self.values.push(left.min(right));
         }
         let part = self.parts.len() as u32;
         for offer in [a, b] {
-            let range = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
-            self.parts.extend_from_within(range);
+            for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
+                let part = self.parts[index];
+                self.parts.push(part);
+            }
         }
         Some(Offer {
             parts: (part, a.parts.1 + b.parts.1),
