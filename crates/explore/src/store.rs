@@ -4,9 +4,12 @@
 //! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
 //! not need yet, a part of the hash: nearly all probes that look at a state find it.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::prefetch::prefetch;
+
+/// How many states a growing table takes at a time.
+const BLOCK: usize = 64;
 
 /// Where a state was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +29,9 @@ pub(crate) struct Store {
     shard_shift: u32,
 }
 
-/// The part of the hash table for one range of hashes: filled by one thread.
+/// The part of the hash table for one range of hashes: filled by one thread, and sharing no cache line with others.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Shard {
     /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them.
     entries: Vec<u32>,
@@ -37,18 +41,27 @@ pub(crate) struct Shard {
     numbered: u32,
     /// States found new in this round.
     pub pending: Vec<Pending>,
-    /// Where those of each buffer start in `pending`, and where they end.
-    pub starts: Vec<usize>,
+    /// What was found for each target of this round, in order of the buffers.
+    pub found: Vec<u32>,
+    /// Where the new states and the findings of each buffer start, and where the last ones end.
+    starts: Vec<(usize, usize)>,
 }
 
 /// A state found new in this round.
 pub(crate) struct Pending {
     place: usize,
-    /// Which buffer holds it, and where.
-    pub buffer: u32,
-    pub index: u32,
+    pub target: Target,
     /// Its number, once it has one.
     pub number: AtomicU32,
+}
+
+/// Where a target is: in which buffer, where among those of its shard there, and which of the buffer's steps leads to
+/// it.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub buffer: u32,
+    pub index: u32,
+    pub step: u32,
 }
 
 /// The number of a state that has none.
@@ -168,8 +181,7 @@ impl Shard {
         state: &[u32],
         vectors: Vectors<'_>,
         buffered: impl Fn(u32, u32) -> &'b [u32],
-        buffer: u32,
-        index: u32,
+        target: Target,
     ) -> Found {
         let tag = self.tag(hash);
         let numbers = (1u32 << self.bits) - 1;
@@ -187,8 +199,8 @@ impl Shard {
                     }
                 } else {
                     let position = number - self.numbered;
-                    let pending = &self.pending[position as usize];
-                    if same(buffered(pending.buffer, pending.index), state) {
+                    let known = self.pending[position as usize].target;
+                    if same(buffered(known.buffer, known.index), state) {
                         return Found::Pending(position);
                     }
                 }
@@ -201,23 +213,38 @@ impl Shard {
         let position = self.pending.len() as u32;
         self.entries[place] = tag | (self.numbered + position + 1);
         self.used += 1;
-        self.pending.push(Pending { place, buffer, index, number: AtomicU32::new(NO_NUMBER) });
+        self.pending.push(Pending { place, target, number: AtomicU32::new(NO_NUMBER) });
         Found::Pending(position)
     }
 
     /// The new states of a buffer of this round.
     pub fn new_of(&self, buffer: usize) -> &[Pending] {
-        &self.pending[self.starts[buffer]..self.starts[buffer + 1]]
+        &self.pending[self.starts[buffer].0..self.starts[buffer + 1].0]
+    }
+
+    /// What was found for the targets of a buffer of this round.
+    pub fn found_of(&self, buffer: usize) -> &[u32] {
+        &self.found[self.starts[buffer].1..self.starts[buffer + 1].1]
+    }
+
+    /// The next targets are those of another buffer, or there are no more.
+    pub fn start_buffer(&mut self) {
+        self.starts.push((self.pending.len(), self.found.len()));
     }
 
     /// Ends the last round: writes the numbers of its pending states into the table. All of them have one, or the
     /// exploration would have ended.
     pub fn settle(&mut self) {
         let numbers = (1u32 << self.bits) - 1;
-        for pending in self.pending.drain(..) {
+        for (at, pending) in self.pending.iter().enumerate() {
+            if let Some(soon) = self.pending.get(at + 16) {
+                prefetch(&self.entries, soon.place);
+            }
             let entry = &mut self.entries[pending.place];
-            *entry = (*entry & !numbers) | (pending.number.into_inner() + 1);
+            *entry = (*entry & !numbers) | (pending.number.load(Relaxed) + 1);
         }
+        self.pending.clear();
+        self.found.clear();
         self.starts.clear();
     }
 
@@ -241,21 +268,24 @@ impl Shard {
         // The old table goes before the new one comes: all that it knows is in the vectors.
         self.entries = Vec::new();
         self.entries = vec![0; places];
-        // States are taken in their order and read one after the other; their places are asked for a block ahead.
-        let mut hashes = [0; 64];
-        for (block, states) in vectors.packed.chunks(vectors.words * hashes.len()).enumerate() {
-            for (packed, known) in states.chunks_exact(vectors.words).zip(&mut hashes) {
-                *known = hash(packed);
-                if own(*known) {
-                    self.prefetch_place(*known);
-                }
+        // States are taken in their order and read one after the other. A block's own hashes are gathered first, so
+        // that their places can be asked for together; without a branch, because nobody could predict it.
+        let mut gathered = [(0, 0); BLOCK];
+        let mut number_and_1 = 0;
+        for states in vectors.packed.chunks(vectors.words * BLOCK) {
+            let mut count = 0;
+            for packed in states.chunks_exact(vectors.words) {
+                let hash = hash(packed);
+                number_and_1 += 1;
+                gathered[count] = (hash, number_and_1);
+                count += usize::from(own(hash));
             }
-            let first = block * hashes.len();
-            for (at, &hash) in hashes[..states.len() / vectors.words].iter().enumerate() {
-                if own(hash) {
-                    let place = self.free_place(hash);
-                    self.entries[place] = self.tag(hash) | ((first + at) as u32 + 1);
-                }
+            for &(hash, _) in &gathered[..count] {
+                self.prefetch_place(hash);
+            }
+            for &(hash, number_and_1) in &gathered[..count] {
+                let place = self.free_place(hash);
+                self.entries[place] = self.tag(hash) | number_and_1;
             }
         }
     }
