@@ -99,7 +99,9 @@ impl Compiler<'_> {
             }
         }
         for region in &self.code.regions {
-            self.code.slot_bits[region.counter as usize] = bits_for(region.locations.len() as u64);
+            // A slot that serves several regions, one after the other, has to suit all of them.
+            let bits = &mut self.code.slot_bits[region.counter as usize];
+            *bits = (*bits).max(bits_for(region.locations.len() as u64));
         }
     }
 
