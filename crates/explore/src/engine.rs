@@ -2,45 +2,50 @@
 //!
 //! 1. All threads compute the successors of the batch, a few states at a time, into buffers.
 //! 2. Each thread takes one shard of the hash table and looks the buffered targets of that shard up.
-//! 3. One thread numbers the states that are new, in the order in which they first turned up.
-//! 4. Each shard learns the numbers of its new states, and the buffers' steps become transitions.
+//! 3. Each buffer's new states are numbered, in the order in which they first turned up: how many the buffers before
+//!    it have says where its numbers start.
+//! 4. The buffers' steps become transitions.
 //!
-//! States are numbered in phase 3 only, in the order of their sources and of each source's steps. Nothing depends
-//! on which thread did what, so any number of threads gives the same result. One thread runs the same rounds. Phase 3
-//! is the only one that a single thread does, and it costs time for new states only.
+//! Numbers follow the order of the sources and of each source's steps. Nothing depends on which thread did what, so
+//! any number of threads gives the same result. One thread runs the same rounds.
 
 use std::cmp::Ordering;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use lts::{LabelId, LtsBuilder, OriginId, Progress, StateId};
-use model::{Layout, Model, ModelError, Worker};
+use model::{Layout, Model, ModelError, PackedWorker};
 use rayon::prelude::*;
 
-use crate::store::{Found, Store, hash};
+use crate::store::{Found, NO_NUMBER, Pending, Shard, Store, Target, hash};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
-/// How many states a thread takes at a time.
+/// How many states a thread takes at a time, at least and at most.
+const LEAST_PIECE: usize = 16;
 const PIECE: usize = 128;
-/// How many pieces a thread gets in a round, at most.
-const PIECES_A_THREAD: usize = 32;
+/// How many states a thread gets in a round, at most: few if it is alone, for the sake of memory and caches, more where
+/// threads have to wait for each other between phases.
+const BATCH_ALONE: usize = 2048;
+const BATCH_OF_SEVERAL: usize = 8192;
+/// How many pieces each thread should get, even if there are few states.
+const FEW_PIECES: usize = 4;
 
-/// The steps out of a few neighbouring states.
+/// The steps out of a few neighbouring states. Buffers that different threads fill share no cache line.
 #[derive(Default)]
+#[repr(align(128))]
 struct Buffer {
-    /// The packed targets, end to end.
-    targets: Vec<u32>,
-    hashes: Vec<u64>,
+    /// The targets, by the shard that they belong to.
+    lots: Vec<Lot>,
+    /// The shard of each step's target, where there are several.
+    owners: Vec<u16>,
     labels: Vec<LabelId>,
     origins: Vec<OriginId>,
     /// How many steps each state has.
     counts: Vec<u32>,
-    /// The steps of each shard, where there are several.
-    by_shard: Vec<Vec<u32>>,
     /// Labels that were new before this round, in the order in which they turned up.
     new_labels: Vec<LabelId>,
-    /// What phase 2 found: a state number, or a pending one with the highest bit set; after phase 4 the number.
-    found: Vec<AtomicU32>,
+    /// After phase 4 the number of each step's target, where transitions are kept.
+    resolved: Vec<u32>,
     /// How many different transitions and how many deadlocks there are.
     transitions: u64,
     deadlocks: u64,
@@ -48,16 +53,43 @@ struct Buffer {
     error: Option<ModelError>,
 }
 
+/// Targets of steps that belong to the same shard.
+#[derive(Default)]
+struct Lot {
+    /// The packed targets, end to end.
+    targets: Vec<u32>,
+    hashes: Vec<u64>,
+    /// Which step each is of; where there is one shard only, they simply follow each other.
+    steps: Vec<u32>,
+}
+
+impl Lot {
+    #[inline]
+    fn target(&self, index: usize, words: usize) -> &[u32] {
+        &self.targets[index * words..][..words]
+    }
+
+    #[inline]
+    fn step(&self, index: usize) -> u32 {
+        self.steps.get(index).copied().unwrap_or(index as u32)
+    }
+}
+
+/// Marks what phase 2 found as new: the position among the new states of its shard.
 const NEW: u32 = 1 << 31;
 
 impl Buffer {
     fn clear(&mut self) {
-        self.targets.clear();
-        self.hashes.clear();
+        for lot in &mut self.lots {
+            lot.targets.clear();
+            lot.hashes.clear();
+            lot.steps.clear();
+        }
+        self.owners.clear();
+        self.resolved.clear();
         self.labels.clear();
         self.origins.clear();
         self.counts.clear();
-        self.by_shard.iter_mut().for_each(Vec::clear);
         self.new_labels.clear();
         self.error = None;
     }
@@ -84,9 +116,7 @@ impl Cut {
 
 /// A thread's own things.
 struct Explorer<'m> {
-    worker: Box<dyn Worker + 'm>,
-    state: Vec<u32>,
-    packed: Vec<u32>,
+    worker: Box<dyn PackedWorker + 'm>,
 }
 
 pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Exploration {
@@ -99,9 +129,11 @@ pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Ex
         store: Store::new(layout.words(), threads),
         builder: LtsBuilder::new(),
         label_numbers: Vec::new(),
+        piece: PIECE,
         statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
     };
-    let outcome = search.run(threads, progress);
+    // One of the pool's threads leads the others: it is there when a phase begins, and nobody has to be woken for it.
+    let outcome = rayon::scope(|_| search.run(threads, progress));
     search.finish(outcome)
 }
 
@@ -113,6 +145,8 @@ struct Search<'m> {
     builder: LtsBuilder,
     /// The builder's label for each of the model's, once it was seen.
     label_numbers: Vec<Option<LabelId>>,
+    /// How many states a buffer of this round is for.
+    piece: usize,
     statistics: Statistics,
 }
 
@@ -122,16 +156,12 @@ impl Search<'_> {
         if let Err(error) = self.add_initial() {
             return Outcome::Error { error, state: None };
         }
-        let mut explorers: Vec<Explorer> = (0..threads)
-            .map(|_| Explorer {
-                worker: self.model.worker(),
-                state: vec![0; self.layout.width()],
-                packed: vec![0; self.layout.words()],
-            })
-            .collect();
+        let mut explorers: Vec<Explorer> =
+            (0..threads).map(|_| Explorer { worker: self.model.packed_worker() }).collect();
         let mut buffers: Vec<Buffer> = Vec::new();
         let mut next = 0;
         let mut level_end = 1;
+        let most = if threads == 1 { BATCH_ALONE } else { threads * BATCH_OF_SEVERAL };
         self.statistics.widest_level = 1;
         while next < self.store.len() {
             if progress.is_cancelled() {
@@ -143,8 +173,9 @@ impl Search<'_> {
             if self.bytes() > self.limits.bytes {
                 return Outcome::MemoryLimit;
             }
-            let batch = (self.store.len() - next).min(threads * PIECES_A_THREAD * PIECE);
-            let pieces = batch.div_ceil(PIECE);
+            let batch = (self.store.len() - next).min(most);
+            self.piece = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
+            let pieces = batch.div_ceil(self.piece);
             buffers.resize_with(pieces.max(buffers.len()), Buffer::default);
             self.compute(&mut explorers, &mut buffers[..pieces], next, next + batch);
             self.look_up(&buffers[..pieces]);
@@ -185,10 +216,10 @@ impl Search<'_> {
         let hash = hash(&packed);
         let shard = self.store.shard_of(hash);
         let (vectors, shards) = self.store.split();
-        shards[shard].find_or_note(hash, &packed, vectors, |_, _| unreachable!("the store is empty"), 0, 0);
+        let target = Target { buffer: 0, index: 0, step: 0 };
+        shards[shard].find_or_note(hash, &packed, vectors, |_, _| unreachable!("the store is empty"), target);
         let number = self.store.push(&packed, 0);
-        self.store.shards[shard].pending[0].number = Some(number);
-        self.store.shards[shard].settle();
+        self.store.shards[shard].pending[0].number.store(number, Relaxed);
         Ok(())
     }
 
@@ -203,29 +234,29 @@ impl Search<'_> {
                 let piece = taken.fetch_add(1, Relaxed);
                 let Some(buffer) = queue.get(piece) else { break };
                 let mut buffer = buffer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let start = first + piece * PIECE;
-                self.compute_piece(explorer, &mut buffer, start, (start + PIECE).min(end));
+                let start = first + piece * self.piece;
+                self.compute_piece(explorer, &mut buffer, start, (start + self.piece).min(end));
             }
         });
     }
 
     fn compute_piece(&self, explorer: &mut Explorer, buffer: &mut Buffer, first: usize, end: usize) {
-        let Explorer { worker, state, packed } = explorer;
         let several = self.store.shards.len() > 1;
         buffer.clear();
-        buffer.by_shard.resize_with(self.store.shards.len(), Vec::new);
+        buffer.lots.resize_with(self.store.shards.len(), Lot::default);
         for number in first..end {
             let source = self.store.packed(number);
-            self.layout.unpack(source, state);
             let before = buffer.labels.len();
-            let result = worker.successors(state, &mut |step| {
-                self.layout.repack(state, source, step.target, packed);
-                let hash = hash(packed);
+            let result = explorer.worker.successors(source, &mut |step| {
+                let hash = hash(step.target);
+                let owner = self.store.shard_of(hash);
+                let lot = &mut buffer.lots[owner];
                 if several {
-                    buffer.by_shard[self.store.shard_of(hash)].push(buffer.hashes.len() as u32);
+                    lot.steps.push(buffer.labels.len() as u32);
+                    buffer.owners.push(owner as u16);
                 }
-                buffer.targets.extend_from_slice(packed);
-                buffer.hashes.push(hash);
+                lot.targets.extend_from_slice(step.target);
+                lot.hashes.push(hash);
                 buffer.labels.push(step.label);
                 let known = self.label_numbers.get(step.label.index()).is_some_and(Option::is_some);
                 if !known && !buffer.new_labels.contains(&step.label) {
@@ -243,8 +274,6 @@ impl Search<'_> {
             }
             buffer.counts.push((buffer.labels.len() - before) as u32);
         }
-        let count = buffer.labels.len();
-        buffer.found.resize_with(count.max(buffer.found.len()), AtomicU32::default);
     }
 
     /// Phase 2: which targets are known, and which are new.
@@ -255,82 +284,79 @@ impl Search<'_> {
         let shift = 64 - self.store.shards.len().trailing_zeros();
         let known = self.store.len();
         let (vectors, shards) = self.store.split();
-        let buffered =
-            |buffer: u32, index: u32| &buffers[buffer as usize].targets[index as usize * words..][..words];
         shards.par_iter_mut().enumerate().for_each(|(own, shard)| {
-            let own_steps = match several {
-                true => buffers.iter().map(|buffer| buffer.by_shard[own].len()).sum(),
-                false => steps,
-            };
+            let own_steps = buffers.iter().map(|buffer| buffer.lots[own].hashes.len()).sum();
             let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
+            let buffered =
+                |buffer: u32, index: u32| buffers[buffer as usize].lots[own].target(index as usize, words);
+            shard.settle();
             shard.reserve(own_steps, known + steps, vectors, is_own);
-            let mut touched = 0;
             for (number, buffer) in buffers.iter().enumerate() {
-                let count = if several { buffer.by_shard[own].len() } else { buffer.hashes.len() };
-                let step = |at: usize| if several { buffer.by_shard[own][at] as usize } else { at };
-                for at in 0..count {
+                shard.start_buffer();
+                let lot = &buffer.lots[own];
+                for (index, &hash) in lot.hashes.iter().enumerate() {
                     // Look-ups wait for memory most of the time: start those of the next steps now.
-                    if at + 16 < count {
-                        touched ^= shard.touch_place(buffer.hashes[step(at + 16)]);
+                    if let Some(&soon) = lot.hashes.get(index + 16) {
+                        shard.prefetch_place(soon);
                     }
-                    if at + 8 < count {
-                        touched ^= shard.touch_state(buffer.hashes[step(at + 8)], vectors);
+                    if let Some(&soon) = lot.hashes.get(index + 8) {
+                        shard.prefetch_state(soon, vectors);
                     }
-                    let index = step(at);
-                    let state = &buffer.targets[index * words..][..words];
-                    let hash = buffer.hashes[index];
-                    let found =
-                        shard.find_or_note(hash, state, vectors, buffered, number as u32, index as u32);
-                    let found = match found {
+                    let target = Target { buffer: number as u32, index: index as u32, step: lot.step(index) };
+                    let found = shard.find_or_note(hash, lot.target(index, words), vectors, buffered, target);
+                    shard.found.push(match found {
                         Found::Known(number) => number,
                         Found::Pending(position) => position | NEW,
-                    };
-                    buffer.found[index].store(found, Relaxed);
+                    });
                 }
             }
-            std::hint::black_box(touched);
+            shard.start_buffer();
         });
     }
 
     /// Phase 3: numbers what is new, in the order in which it first turned up. Says how far that went.
     fn number(&mut self, buffers: &[Buffer], first: usize) -> Cut {
         let words = self.layout.words();
+        let before = self.store.len();
         let most = self.limits.states.min(MOST_STATES);
-        let faulty = buffers.iter().position(|buffer| buffer.error.is_some());
-        let mut cut = match faulty {
-            Some(buffer) => Cut { buffer, row: buffers[buffer].counts.len(), limit: false },
-            None => Cut { buffer: buffers.len(), row: 0, limit: false },
-        };
-        // Each shard's new states are in order; the next one of all is the first of one of them.
-        let mut next = vec![0; self.store.shards.len()];
-        // Where in the buffers we are: a row of a buffer, and where its steps end.
-        let (mut buffer, mut row, mut row_end) = (0, 0, 0);
-        loop {
-            let place = |shard: usize| {
-                let pending = self.store.shards[shard].pending.get(next[shard])?;
-                Some((pending.buffer as usize, pending.index as usize, shard))
-            };
-            let Some((at_buffer, index, shard)) = (0..next.len()).filter_map(place).min() else { break };
-            if at_buffer > buffer {
-                (buffer, row, row_end) = (at_buffer, 0, 0);
-            }
-            while row_end <= index {
-                row_end += buffers[buffer].counts[row] as usize;
-                row += 1;
-            }
-            if buffer > cut.buffer || (buffer == cut.buffer && row > cut.row) {
+        let mut cut = Cut { buffer: buffers.len(), row: 0, limit: false };
+        // How many states of each buffer get numbers.
+        let mut quotas = Vec::with_capacity(buffers.len());
+        let mut room = most.saturating_sub(before);
+        for (number, buffer) in buffers.iter().enumerate() {
+            let new: usize = self.store.shards.iter().map(|shard| shard.new_of(number).len()).sum();
+            quotas.push(new.min(room));
+            if new > room {
+                cut = Cut {
+                    buffer: number,
+                    row: row_of_new(&self.store.shards, buffer, number, room),
+                    limit: true,
+                };
                 break;
             }
-            if self.store.len() >= most {
-                cut = Cut { buffer, row: row - 1, limit: true };
+            room -= new;
+            if buffer.error.is_some() {
+                cut = Cut { buffer: number, row: buffer.counts.len(), limit: false };
                 break;
             }
-            let source = first + buffer * PIECE + row - 1;
-            let packed = &buffers[buffer].targets[index * words..][..words];
-            let number = self.store.push(packed, source as u32);
-            self.store.shards[shard].pending[next[shard]].number = Some(number);
-            next[shard] += 1;
         }
+        let piece = self.piece;
+        let (rooms, shards) = self.store.grow(&quotas);
+        rooms.into_par_iter().zip(buffers).enumerate().for_each(|(number, (room, buffer))| {
+            // Where in the buffer we are: a row, and where its steps end.
+            let (mut row, mut row_end) = (0, 0);
+            let new = new_in_order(shards, number).zip(room.packed.chunks_exact_mut(words)).zip(room.parents);
+            for (position, (((lot, pending), packed), parent)) in new.enumerate() {
+                let step = pending.target.step as usize;
+                while row_end <= step {
+                    row_end += buffer.counts[row] as usize;
+                    row += 1;
+                }
+                packed.copy_from_slice(buffer.lots[lot].target(pending.target.index as usize, words));
+                *parent = (first + number * piece + row - 1) as u32;
+                pending.number.store((room.first + position) as u32, Relaxed);
+            }
+        });
         for buffer in &buffers[..buffers.len().min(cut.buffer + 1)] {
             for &label in &buffer.new_labels {
                 self.label(label);
@@ -339,42 +365,45 @@ impl Search<'_> {
         cut
     }
 
-    /// Phase 4: every step before the cut gets the number of its target, and every shard learns those of its states.
+    /// Phase 4: every step before the cut gets the number of its target.
     fn resolve(&mut self, buffers: &mut [Buffer], cut: &Cut) {
-        let store = &self.store;
+        let shards = &self.store.shards;
+        let several = shards.len() > 1;
+        let keeps = self.limits.transitions;
         buffers.par_iter_mut().enumerate().for_each(|(number, buffer)| {
             let rows = cut.rows(number, buffer);
             (buffer.transitions, buffer.deadlocks) = (0, 0);
             let mut row: Vec<(LabelId, u32)> = Vec::new();
             let mut step = 0;
+            let mut found: Vec<&[u32]> = shards.iter().map(|shard| shard.found_of(number)).collect();
             for &count in &buffer.counts[..rows] {
                 row.clear();
                 for index in step..step + count as usize {
-                    let found = buffer.found[index].load(Relaxed);
-                    let target = match found & NEW {
-                        0 => found,
-                        _ => {
-                            let shard = store.shard_of(buffer.hashes[index]);
-                            let pending = &store.shards[shard].pending[(found & !NEW) as usize];
-                            pending.number.expect("all states before the cut have numbers")
-                        }
+                    let owner = if several { buffer.owners[index] as usize } else { 0 };
+                    let Some((&first, rest)) = found[owner].split_first() else { break };
+                    found[owner] = rest;
+                    let target = match first & NEW {
+                        0 => first,
+                        _ => shards[owner].pending[(first & !NEW) as usize].number.load(Relaxed),
                     };
-                    buffer.found[index].store(target, Relaxed);
+                    debug_assert_ne!(target, NO_NUMBER, "all states before the cut have numbers");
                     row.push((buffer.labels[index], target));
+                }
+                if keeps {
+                    buffer.resolved.extend(row.iter().map(|edge| edge.1));
                 }
                 step += count as usize;
                 buffer.transitions += count_different(&mut row);
                 buffer.deadlocks += u64::from(count == 0);
             }
         });
-        self.store.shards.par_iter_mut().for_each(|shard| shard.settle());
     }
 
     /// Keeps the transitions before the cut and says so if that was the end.
     fn keep(&mut self, buffers: &[Buffer], first: usize, cut: Cut) -> Option<Outcome> {
         for (number, buffer) in buffers.iter().enumerate() {
             let rows = cut.rows(number, buffer);
-            let start = first + number * PIECE;
+            let start = first + number * self.piece;
             self.statistics.transitions += buffer.transitions;
             self.statistics.deadlocks += buffer.deadlocks;
             self.statistics.expanded = self.statistics.expanded.max(start + rows);
@@ -386,7 +415,7 @@ impl Search<'_> {
                 let source = StateId::new(start + row);
                 for index in step..step + count as usize {
                     let label = self.label(buffer.labels[index]);
-                    let target = StateId::from_raw(buffer.found[index].load(Relaxed));
+                    let target = StateId::from_raw(buffer.resolved[index]);
                     match self.limits.origins {
                         true => self.builder.add_with_origin(source, label, target, buffer.origins[index]),
                         false => self.builder.add(source, label, target),
@@ -400,7 +429,7 @@ impl Search<'_> {
         }
         let error = buffers.get(cut.buffer)?.error.clone()?;
         // The state with the error has only some of its steps.
-        let state = first + cut.buffer * PIECE + cut.row - 1;
+        let state = first + cut.buffer * self.piece + cut.row - 1;
         self.statistics.expanded = state;
         Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }
@@ -431,6 +460,7 @@ impl Search<'_> {
 
     fn finish(mut self, outcome: Outcome) -> Exploration {
         self.statistics.bytes = self.bytes();
+        self.store.forget_table();
         self.builder.reserve_states(self.store.len());
         let provenance = self.model.provenance();
         let lts = self.builder.finish_with(|a, b| provenance.union(a, b));
@@ -438,6 +468,29 @@ impl Search<'_> {
         let labels = self.label_numbers.iter().flatten().count();
         Exploration { lts, outcome, statistics: self.statistics, labels, store: self.store }
     }
+}
+
+/// The new states of a buffer with their shards, in the order in which they turned up: every shard's are in that order.
+fn new_in_order(shards: &[Shard], buffer: usize) -> impl Iterator<Item = (usize, &Pending)> {
+    let mut next: Vec<&[Pending]> = shards.iter().map(|shard| shard.new_of(buffer)).collect();
+    std::iter::from_fn(move || {
+        let waiting = next.iter_mut().enumerate().filter(|(_, new)| !new.is_empty());
+        let (shard, new) = waiting.min_by_key(|(_, new)| new[0].target.step)?;
+        let (first, rest) = new.split_first()?;
+        *new = rest;
+        Some((shard, first))
+    })
+}
+
+/// The row, counted from 0, of a buffer's new state with this position.
+fn row_of_new(shards: &[Shard], buffer: &Buffer, number: usize, position: usize) -> usize {
+    let index = new_in_order(shards, number).nth(position).map_or(0, |(_, new)| new.target.step as usize);
+    let mut row_end = 0;
+    let row = buffer.counts.iter().position(|&count| {
+        row_end += count as usize;
+        index < row_end
+    });
+    row.unwrap_or(0)
 }
 
 /// How many different edges a row has. Most rows are short, and looking at all pairs is quicker than sorting.

@@ -29,6 +29,7 @@
 //! ```
 
 mod engine;
+mod prefetch;
 mod store;
 
 use std::time::Duration;

@@ -4,6 +4,13 @@
 //! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
 //! not need yet, a part of the hash: nearly all probes that look at a state find it.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::prefetch::prefetch;
+
+/// How many states a growing table takes at a time.
+const BLOCK: usize = 64;
+
 /// Where a state was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -22,8 +29,9 @@ pub(crate) struct Store {
     shard_shift: u32,
 }
 
-/// The part of the hash table for one range of hashes: filled by one thread.
+/// The part of the hash table for one range of hashes: filled by one thread, and sharing no cache line with others.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Shard {
     /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them.
     entries: Vec<u32>,
@@ -33,16 +41,38 @@ pub(crate) struct Shard {
     numbered: u32,
     /// States found new in this round.
     pub pending: Vec<Pending>,
+    /// What was found for each target of this round, in order of the buffers.
+    pub found: Vec<u32>,
+    /// Where the new states and the findings of each buffer start, and where the last ones end.
+    starts: Vec<(usize, usize)>,
 }
 
 /// A state found new in this round.
 pub(crate) struct Pending {
     place: usize,
-    /// Which buffer holds it, and where.
+    pub target: Target,
+    /// Its number, once it has one.
+    pub number: AtomicU32,
+}
+
+/// Where a target is: in which buffer, where among those of its shard there, and which of the buffer's steps leads to
+/// it.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
     pub buffer: u32,
     pub index: u32,
-    /// Its number, once it has one.
-    pub number: Option<u32>,
+    pub step: u32,
+}
+
+/// The number of a state that has none.
+pub(crate) const NO_NUMBER: u32 = u32::MAX;
+
+/// The place for the new states of one buffer.
+pub(crate) struct Room<'a> {
+    /// The number of the first one.
+    pub first: usize,
+    pub packed: &'a mut [u32],
+    pub parents: &'a mut [u32],
 }
 
 impl Store {
@@ -84,9 +114,32 @@ impl Store {
         self.parents.len() as u32 - 1
     }
 
+    /// Makes room for so many states of each buffer; the numbers of each follow those of the one before.
+    pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, &[Shard]) {
+        let mut first = self.len();
+        let total: usize = counts.iter().sum();
+        self.packed.resize((first + total) * self.words, 0);
+        self.parents.resize(first + total, 0);
+        let (mut packed, mut parents) = (&mut self.packed[first * self.words..], &mut self.parents[first..]);
+        let mut rooms = Vec::with_capacity(counts.len());
+        for &count in counts {
+            let (own_packed, own_parents);
+            (own_packed, packed) = packed.split_at_mut(count * self.words);
+            (own_parents, parents) = parents.split_at_mut(count);
+            rooms.push(Room { first, packed: own_packed, parents: own_parents });
+            first += count;
+        }
+        (rooms, &self.shards)
+    }
+
     /// The vectors and the shards, to be used side by side.
     pub fn split(&mut self) -> (Vectors<'_>, &mut [Shard]) {
         (Vectors { words: self.words, packed: &self.packed }, &mut self.shards)
+    }
+
+    /// Gives the memory of the table back, once nobody looks for states any more.
+    pub fn forget_table(&mut self) {
+        self.shards = Vec::new();
     }
 
     pub fn bytes(&self) -> usize {
@@ -128,8 +181,7 @@ impl Shard {
         state: &[u32],
         vectors: Vectors<'_>,
         buffered: impl Fn(u32, u32) -> &'b [u32],
-        buffer: u32,
-        index: u32,
+        target: Target,
     ) -> Found {
         let tag = self.tag(hash);
         let numbers = (1u32 << self.bits) - 1;
@@ -147,8 +199,8 @@ impl Shard {
                     }
                 } else {
                     let position = number - self.numbered;
-                    let pending = &self.pending[position as usize];
-                    if same(buffered(pending.buffer, pending.index), state) {
+                    let known = self.pending[position as usize].target;
+                    if same(buffered(known.buffer, known.index), state) {
                         return Found::Pending(position);
                     }
                 }
@@ -161,25 +213,43 @@ impl Shard {
         let position = self.pending.len() as u32;
         self.entries[place] = tag | (self.numbered + position + 1);
         self.used += 1;
-        self.pending.push(Pending { place, buffer, index, number: None });
+        self.pending.push(Pending { place, target, number: AtomicU32::new(NO_NUMBER) });
         Found::Pending(position)
     }
 
-    /// Writes the numbers of the pending states into the table.
+    /// The new states of a buffer of this round.
+    pub fn new_of(&self, buffer: usize) -> &[Pending] {
+        &self.pending[self.starts[buffer].0..self.starts[buffer + 1].0]
+    }
+
+    /// What was found for the targets of a buffer of this round.
+    pub fn found_of(&self, buffer: usize) -> &[u32] {
+        &self.found[self.starts[buffer].1..self.starts[buffer + 1].1]
+    }
+
+    /// The next targets are those of another buffer, or there are no more.
+    pub fn start_buffer(&mut self) {
+        self.starts.push((self.pending.len(), self.found.len()));
+    }
+
+    /// Ends the last round: writes the numbers of its pending states into the table. All of them have one, or the
+    /// exploration would have ended.
     pub fn settle(&mut self) {
         let numbers = (1u32 << self.bits) - 1;
-        for pending in self.pending.drain(..) {
+        for (at, pending) in self.pending.iter().enumerate() {
+            if let Some(soon) = self.pending.get(at + 16) {
+                prefetch(&self.entries, soon.place);
+            }
             let entry = &mut self.entries[pending.place];
-            *entry = match pending.number {
-                Some(number) => (*entry & !numbers) | (number + 1),
-                // Past a limit: the exploration ends, and nobody looks any more.
-                None => 0,
-            };
+            *entry = (*entry & !numbers) | (pending.number.load(Relaxed) + 1);
         }
+        self.pending.clear();
+        self.found.clear();
+        self.starts.clear();
     }
 
     /// Makes room for `more` states among the `own` hashes, and for numbers up to `greatest`, so that at most three
-    /// quarters of the places are used.
+    /// quarters of the places are used. Nothing may be pending.
     pub fn reserve(&mut self, more: usize, greatest: usize, vectors: Vectors<'_>, own: impl Fn(u64) -> bool) {
         self.numbered = (vectors.packed.len() / vectors.words) as u32;
         let needed = (self.used + more) * 4 / 3 + 1;
@@ -191,40 +261,58 @@ impl Shard {
             true => self.entries.len(),
             false => needed.max(self.entries.len() * 7 / 4),
         };
-        // Room for twice the numbers, so that this is not needed again soon.
-        let bits =
-            if wide_enough { self.bits } else { (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31) };
-        let mut grown = Shard { numbered: self.numbered, used: self.used, ..Shard::new(places, bits) };
-        // All numbered states are in the table; taken in their order, they are read one after the other.
-        for (number, packed) in vectors.packed.chunks_exact(vectors.words).enumerate() {
-            let hash = hash(packed);
-            if !own(hash) {
-                continue;
-            }
-            let mut place = place_of(hash, places);
-            while grown.entries[place] != 0 {
-                place += 1;
-                if place == places {
-                    place = 0;
-                }
-            }
-            grown.entries[place] = grown.tag(hash) | (number as u32 + 1);
+        if !wide_enough {
+            // Room for twice the numbers, so that this is not needed again soon.
+            self.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
         }
-        *self = grown;
+        // The old table goes before the new one comes: all that it knows is in the vectors.
+        self.entries = Vec::new();
+        self.entries = vec![0; places];
+        // States are taken in their order and read one after the other. A block's own hashes are gathered first, so
+        // that their places can be asked for together; without a branch, because nobody could predict it.
+        let mut gathered = [(0, 0); BLOCK];
+        let mut number_and_1 = 0;
+        for states in vectors.packed.chunks(vectors.words * BLOCK) {
+            let mut count = 0;
+            for packed in states.chunks_exact(vectors.words) {
+                let hash = hash(packed);
+                number_and_1 += 1;
+                gathered[count] = (hash, number_and_1);
+                count += usize::from(own(hash));
+            }
+            for &(hash, _) in &gathered[..count] {
+                self.prefetch_place(hash);
+            }
+            for &(hash, number_and_1) in &gathered[..count] {
+                let place = self.free_place(hash);
+                self.entries[place] = self.tag(hash) | number_and_1;
+            }
+        }
     }
 
-    /// Touches the place of a hash, so that it is in the cache when it is looked at. The result is of no interest.
-    #[inline]
-    pub fn touch_place(&self, hash: u64) -> u32 {
-        self.entries[place_of(hash, self.entries.len())]
+    fn free_place(&self, hash: u64) -> usize {
+        let mut place = place_of(hash, self.entries.len());
+        while self.entries[place] != 0 {
+            place += 1;
+            if place == self.entries.len() {
+                place = 0;
+            }
+        }
+        place
     }
 
-    /// Touches the state that probably lies at the place of a hash.
+    /// Asks for the place of a hash, so that it is in the cache when it is looked at.
     #[inline]
-    pub fn touch_state(&self, hash: u64, vectors: Vectors<'_>) -> u32 {
+    pub fn prefetch_place(&self, hash: u64) {
+        prefetch(&self.entries, place_of(hash, self.entries.len()));
+    }
+
+    /// Asks for the state that probably lies at the place of a hash.
+    #[inline]
+    pub fn prefetch_state(&self, hash: u64, vectors: Vectors<'_>) {
         let entry = self.entries[place_of(hash, self.entries.len())];
         let number = (entry & ((1u32 << self.bits) - 1)).wrapping_sub(1) as usize;
-        vectors.packed.get(number.wrapping_mul(vectors.words)).copied().unwrap_or(0)
+        prefetch(vectors.packed, number.wrapping_mul(vectors.words));
     }
 }
 

@@ -136,6 +136,29 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn limits_and_errors_cut_at_the_same_place_on_all_threads(
+        size in 100u32..3000, multiplier in 0u32..50, fan in 1u32..5,
+        states in 1usize..400, broken in prop::option::of(1u32..100),
+    ) {
+        let mut model = Arithmetic::new(size, multiplier, fan);
+        model.broken = broken;
+        let results: Vec<_> = [1, 2, 3, 4]
+            .map(|threads| {
+                let found = explore(&model, &Limits { states, ..with_threads(threads) }, &Progress::new());
+                let values: Vec<_> =
+                    (0..found.states()).map(|number| found.state(&model, StateId::new(number))).collect();
+                (format!("{:?}", found.lts), found.outcome, values, found.statistics.transitions)
+            })
+            .into();
+        prop_assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+        prop_assert!(results[0].2.len() <= states);
+    }
+}
+
 #[test]
 fn a_large_space_is_the_same_on_all_threads() {
     let model = Arithmetic::new(300_000, 7, 3);

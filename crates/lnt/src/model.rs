@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use lts::{LabelId, OriginId};
-use model::{Layout, Model, ModelError, Provenance, SharedRows, Slot, StateView, Worker};
+use model::{Layout, Model, ModelError, PackedWorker, Provenance, SharedRows, Slot, StateView, Worker};
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
 use crate::compile::{Compiled, Root, compile};
-use crate::run::{LntWorker, Shortcuts, Values, initial_state, print_value};
+use crate::run::{
+    LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities, print_value,
+};
 use crate::typed::{ProcessId, Program, TypeId};
 
 /// The gate number of successful termination in label rows; it has no offers.
@@ -31,7 +33,7 @@ impl Default for Options {
 pub struct LntModel {
     pub(crate) program: Program,
     pub(crate) compiled: Compiled,
-    layout: Layout,
+    pub(crate) layout: Layout,
     /// Labels as rows: gate, profile, values.
     pub(crate) labels: SharedRows,
     /// The types of each profile's values.
@@ -44,6 +46,8 @@ pub struct LntModel {
     pub(crate) interrupted: Vec<Vec<Range<u32>>>,
     /// What happens where, looked up on every step.
     pub(crate) shortcuts: Shortcuts,
+    /// For each region whose doing depends on few slots only, those.
+    pub(crate) localities: Vec<Option<Locality>>,
     pub(crate) provenance: Provenance,
     initial: Result<Vec<Slot>, ModelError>,
     initial_origin: OriginId,
@@ -65,13 +69,16 @@ impl LntModel {
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
         let (profiles, profile_types) = profiles(code);
+        let layout = Layout::new(&code.slot_bits);
+        let interrupted = interrupted_bodies(code);
         let mut model = Self {
-            layout: Layout::new(&code.slot_bits),
+            localities: localities(code, &layout, &interrupted),
+            layout,
             labels: SharedRows::new(),
             profile_types,
             profiles,
             rules: rule_numbers(code),
-            interrupted: interrupted_bodies(code),
+            interrupted,
             shortcuts: Shortcuts::new(code),
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
@@ -117,6 +124,10 @@ impl Model for LntModel {
 
     fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(LntWorker::new(self))
+    }
+
+    fn packed_worker(&self) -> Box<dyn PackedWorker + '_> {
+        Box::new(PackedLntWorker::new(self))
     }
 
     fn label(&self, label: LabelId) -> String {

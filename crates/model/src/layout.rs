@@ -52,6 +52,19 @@ impl Layout {
         self.words.max(1)
     }
 
+    /// The value of one slot of a packed state.
+    #[inline]
+    pub fn get(&self, packed: &[u32], slot: usize) -> Slot {
+        let field = self.fields[slot];
+        (packed[field.word as usize] >> field.shift) & field.mask
+    }
+
+    /// Where a slot lies: its word, its lowest bit there, and its bits shifted down to bit 0.
+    pub fn place(&self, slot: usize) -> (u32, u32, u32) {
+        let field = self.fields[slot];
+        (field.word, field.shift, field.mask)
+    }
+
     /// Packs a state.
     #[inline]
     pub fn pack(&self, state: &[Slot], packed: &mut [u32]) {

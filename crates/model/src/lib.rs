@@ -37,10 +37,12 @@
 //! ```
 
 mod layout;
+mod packing;
 mod provenance;
 mod rows;
 
 pub use layout::Layout;
+pub use packing::Packing;
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use rows::{LocalRows, SharedRows};
 
@@ -58,6 +60,11 @@ pub trait Model: Sync {
     fn initial(&self) -> Result<Vec<Slot>, ModelError>;
     /// Scratch space and caches for one thread.
     fn worker(&self) -> Box<dyn Worker + '_>;
+    /// The same for packed states. A model that can do better than unpacking every state overrides this; the steps and
+    /// their order are those of [`worker`](Self::worker).
+    fn packed_worker(&self) -> Box<dyn PackedWorker + '_> {
+        Box::new(Packing::new(self.worker(), self.layout()))
+    }
     /// The text of a label that a step carried. Labels are numbered as they turn up, 0 being the internal
     /// action; nothing may depend on the order.
     fn label(&self, label: LabelId) -> String;
@@ -73,12 +80,18 @@ pub trait Worker: Send {
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError>;
 }
 
+/// Computes the successors of packed states on one thread.
+pub trait PackedWorker: Send {
+    /// Calls `emit` for every step out of a packed state, as [`Worker::successors`] does; targets are packed.
+    fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError>;
+}
+
 /// One step of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// What happens.
     pub label: LabelId,
-    /// The state after it.
+    /// The state after it, packed where the state before it was.
     pub target: &'a [Slot],
     /// The source constructs that fired.
     pub origin: OriginId,

@@ -98,10 +98,10 @@ impl Compiler<'_> {
                 self.code.location_of[at] = locations.len() as u32;
             }
         }
-        // Regions that are never active together share slots: the widest decides.
         for region in &self.code.regions {
+            // A slot that serves several regions, one after the other, has to suit all of them.
             let bits = &mut self.code.slot_bits[region.counter as usize];
-            *bits = bits_for(region.locations.len() as u64).max(*bits);
+            *bits = (*bits).max(bits_for(region.locations.len() as u64));
         }
     }
 

@@ -1,13 +1,17 @@
 //! Running compiled programs: values, the machine, and the steps out of a state.
 
 mod builtins;
+mod domains;
+mod locality;
 mod machine;
 mod print;
+mod rest;
 mod shortcuts;
 mod successors;
 mod values;
 
+pub use locality::{Locality, localities};
 pub use print::print_value;
 pub use shortcuts::Shortcuts;
-pub use successors::{LntWorker, initial_state};
+pub use successors::{LntWorker, PackedLntWorker, initial_state};
 pub use values::Values;

@@ -8,19 +8,23 @@
 //! Silent ways that lead through a choice are tried on copies of the state (*snapshots*), because the choice is made
 //! only by the action. Snapshot 0 is the state itself; most regions rest right before their actions and need no other.
 
-use std::sync::Arc;
+mod happen;
+mod memory;
+mod recall;
+mod synchronise;
 
-use lts::{LabelId, OriginId};
+use lts::LabelId;
 use model::{LocalRows, ModelError, Slot, Step, Worker};
-use source::Span;
 
+use super::domains::domain;
 use super::machine::{Halt, Machine, model_error};
-use super::shortcuts::{Next, Rest};
-use super::values::{TooMany, Values};
+use super::rest::advance;
+use super::shortcuts::Rest;
 use crate::compile::code::{ForkKind, OfferCode, Op};
-use crate::compile::types::Kind;
 use crate::model::LntModel;
-use crate::typed::{Literal, Pattern, PatternKind, TypeId};
+use crate::typed::TypeId;
+use memory::{Memory, Recalled};
+pub use recall::PackedLntWorker;
 
 /// A value that no partner has fixed yet.
 const OPEN: u64 = u64::MAX;
@@ -35,6 +39,8 @@ struct Part {
     action: u32,
     address: u32,
     snapshot: u32,
+    /// Its number in the memory, counted from 1; 0 where it is not remembered.
+    known: u32,
 }
 
 /// Something that may happen if partners and values are found.
@@ -43,8 +49,9 @@ struct Offer {
     gate: u32,
     /// Which types the values have.
     profile: u32,
-    /// Where its parts and values start in their arenas, and how many there are.
+    /// Where its parts start in their arena, and how many there are.
     parts: (u32, u32),
+    /// Where its values start in their arena, and how many there are. One or two are all in the sketch, not there.
     values: (u32, u32),
     /// The first two values, and ones where they are known: most offers that don't fit differ there.
     sketch: u64,
@@ -55,6 +62,21 @@ impl Offer {
     #[inline]
     fn may_fit(&self, other: &Offer) -> bool {
         self.profile == other.profile && (self.sketch ^ other.sketch) & self.known & other.known == 0
+    }
+
+    /// Whether the sketch holds all values.
+    #[inline]
+    fn is_short(&self) -> bool {
+        self.values.1 <= 2
+    }
+
+    /// Notes a value in the sketch, if it has a place there.
+    #[inline]
+    fn note(&mut self, place: usize, value: u64) {
+        if place < 2 && value != OPEN {
+            self.sketch |= value << (32 * place);
+            self.known |= u64::from(u32::MAX) << (32 * place);
+        }
     }
 }
 
@@ -74,10 +96,26 @@ struct Concerned {
     offer: Offer,
 }
 
-/// Control leaves for a handler: in which region, and where.
-struct Thrown {
-    region: u32,
-    address: u32,
+/// Where steps go.
+trait Sink {
+    /// A step whose target was computed, from this state.
+    fn computed(&mut self, step: Step<'_>, before: &[Slot]);
+    /// A step whose target is packed.
+    fn recalled(&mut self, step: Step<'_>);
+}
+
+/// Hands steps on as they are.
+struct PlainSink<'s>(&'s mut dyn FnMut(Step<'_>));
+
+impl Sink for PlainSink<'_> {
+    #[inline]
+    fn computed(&mut self, step: Step<'_>, _: &[Slot]) {
+        (self.0)(step);
+    }
+
+    fn recalled(&mut self, _: Step<'_>) {
+        unreachable!("only workers on packed states have a memory");
+    }
 }
 
 /// Computes steps on one thread.
@@ -109,6 +147,13 @@ pub struct LntWorker<'a> {
     fixed_offers: Vec<Option<Offer>>,
     fixed_parts: usize,
     fixed_values: usize,
+    /// What local regions do, for packed states: then the arenas start with what it refers to.
+    memory: Option<Memory<'a>>,
+    /// The packed state, and whether snapshot 0 was made from it.
+    packed: Vec<u32>,
+    is_unpacked: bool,
+    packed_target: Vec<u32>,
+    step_marks: Vec<u32>,
 }
 
 /// The state in which everything begins, and the marks of what runs before it.
@@ -122,6 +167,10 @@ pub fn initial_state(model: &LntModel) -> Result<(Vec<Slot>, Vec<u32>), ModelErr
 
 impl<'a> LntWorker<'a> {
     pub fn new(model: &'a LntModel) -> Self {
+        Self::with_memory(model, None)
+    }
+
+    fn with_memory(model: &'a LntModel, memory: Option<Memory<'a>>) -> Self {
         let width = model.compiled.code.slot_bits.len();
         let mut worker = Self {
             model,
@@ -144,8 +193,15 @@ impl<'a> LntWorker<'a> {
             fixed_offers: vec![None; model.compiled.code.actions.len()],
             fixed_parts: 0,
             fixed_values: 0,
+            memory,
+            packed: Vec::new(),
+            is_unpacked: true,
+            packed_target: Vec::new(),
+            step_marks: Vec::new(),
         };
-        worker.fix_offers();
+        if worker.memory.is_none() {
+            worker.fix_offers();
+        }
         worker
     }
 
@@ -206,8 +262,40 @@ impl<'a> LntWorker<'a> {
 
     /// Gathers what a region offers in a snapshot, and the snapshots in which it has terminated.
     fn collect(&mut self, region: u32, snapshot: u32) -> Result<(), ModelError> {
+        if snapshot == 0
+            && let Some(memory) = &mut self.memory
+        {
+            match memory.recall(region, &self.packed) {
+                Recalled::Known(local) if !local.computed => {
+                    match memory.offers_of(local) {
+                        // A call of `memmove` for the commonest case would take longer.
+                        [offer] => self.offers.push(*offer),
+                        offers => self.offers.extend_from_slice(offers),
+                    }
+                    if local.ended {
+                        self.ends.push(0);
+                    }
+                    return Ok(());
+                }
+                Recalled::Missing => memory.missed.push(region),
+                Recalled::Known(_) | Recalled::Never => {}
+            }
+        }
+        self.collect_now(region, snapshot)
+    }
+
+    /// The same without recalling what the region itself offers.
+    fn collect_now(&mut self, region: u32, snapshot: u32) -> Result<(), ModelError> {
         let counter = self.model.compiled.code.regions[region as usize].counter;
-        match self.model.shortcuts.rest(region, self.slot(snapshot, counter)) {
+        let location = match snapshot == 0 && !self.is_unpacked {
+            true => self.model.layout.get(&self.packed, counter as usize),
+            false => self.slot(snapshot, counter),
+        };
+        let rest = self.model.shortcuts.rest(region, location);
+        if matches!(rest, Rest::Action(..) | Rest::Ways(_)) {
+            self.unpack();
+        }
+        match rest {
             Rest::Nothing => Ok(()),
             Rest::Action(action, address) => self.push_offer(action, address, snapshot),
             Rest::Ended => {
@@ -322,9 +410,15 @@ impl<'a> LntWorker<'a> {
 
     fn make_offer(&mut self, action: u32, address: u32, snapshot: u32) -> Result<(), ModelError> {
         let code = self.machine.code;
-        let values = self.values.len() as u32;
         let act = &code.actions[action as usize];
-        let (mut sketch, mut known) = (0, 0);
+        let mut made = Offer {
+            gate: act.gate,
+            profile: self.model.profiles[action as usize],
+            parts: (self.parts.len() as u32, 1),
+            values: (self.values.len() as u32, act.offers.len() as u32),
+            sketch: 0,
+            known: 0,
+        };
         for (place, &(offer, _)) in act.offers.iter().enumerate() {
             let value = match offer {
                 OfferCode::Constant(value) => u64::from(value),
@@ -336,23 +430,37 @@ impl<'a> LntWorker<'a> {
                 }
                 OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. } => OPEN,
             };
-            self.values.push(value);
-            if place < 2 && value != OPEN {
-                sketch |= value << (32 * place);
-                known |= u64::from(u32::MAX) << (32 * place);
+            made.note(place, value);
+            if !made.is_short() {
+                self.values.push(value);
             }
         }
-        let part = self.parts.len() as u32;
-        self.parts.push(Part { action, address, snapshot });
-        self.offers.push(Offer {
-            gate: act.gate,
-            profile: self.model.profiles[action as usize],
-            parts: (part, 1),
-            values: (values, act.offers.len() as u32),
-            sketch,
-            known,
-        });
+        self.parts.push(Part { action, address, snapshot, known: 0 });
+        self.offers.push(made);
         Ok(())
+    }
+
+    /// A value of an offer.
+    #[inline]
+    fn value(&self, offer: &Offer, place: usize) -> u64 {
+        if !offer.is_short() {
+            return self.values[offer.values.0 as usize + place];
+        }
+        match (offer.known >> (32 * place)) as u32 {
+            0 => OPEN,
+            _ => u64::from((offer.sketch >> (32 * place)) as u32),
+        }
+    }
+
+    /// Whether values of an offer are not fixed yet.
+    #[inline]
+    fn is_open(&self, offer: &Offer) -> bool {
+        match offer.values.1 {
+            0 => false,
+            1 => offer.known as u32 == 0,
+            2 => offer.known != u64::MAX,
+            _ => (0..offer.values.1 as usize).any(|place| self.value(offer, place) == OPEN),
+        }
     }
 
     /// Gathers what a forked region offers: its children's offers, synchronised, and what comes behind their end.
@@ -384,6 +492,7 @@ impl<'a> LntWorker<'a> {
             self.bounds.truncate(first);
             return Ok(());
         }
+        self.unpack();
         let ways = match description.kind {
             ForkKind::Parallel => self.joint_ends(first, snapshot),
             ForkKind::Disrupt => {
@@ -446,313 +555,12 @@ impl<'a> LntWorker<'a> {
             trail = before;
         }
     }
-
-    /// Replaces the children's offers on synchronised gates by their combinations.
-    fn synchronise(&mut self, fork: u32, first: usize) {
-        let rules = &self.machine.code.forks[fork as usize].rules;
-        let rule_numbers = &self.model.rules[fork as usize];
-        let mut concerned = std::mem::take(&mut self.concerned);
-        concerned.resize_with(rules.len().max(concerned.len()), Vec::new);
-        let start = self.bounds[first].0 as usize;
-        let mut kept = start;
-        for child in first..self.bounds.len() - 1 {
-            for index in self.bounds[child].0 as usize..self.bounds[child + 1].0 as usize {
-                let offer = self.offers[index];
-                match rule_numbers[offer.gate as usize] {
-                    0 => {
-                        self.offers[kept] = offer;
-                        kept += 1;
-                    }
-                    rule => {
-                        concerned[rule as usize - 1].push(Concerned { child: (child - first) as u32, offer });
-                    }
-                }
-            }
-        }
-        self.offers.truncate(kept);
-        for (rule, group) in rules.iter().zip(&mut concerned) {
-            if group.is_empty() {
-                continue;
-            }
-            if rule.members.len() == 2 && rule.count == 2 {
-                let end = group.partition_point(|candidate| candidate.child == rule.members[0]);
-                self.join(&group[..end], &group[end..]);
-            } else {
-                self.combine(group, &rule.members, rule.count as usize, None);
-            }
-            group.clear();
-        }
-        self.concerned = concerned;
-    }
-
-    /// Adds the combinations of two members' offers. Where many offers meet many, those of the right side are found by
-    /// a value that all of them know.
-    fn join(&mut self, left: &[Concerned], right: &[Concerned]) {
-        let known = right.iter().fold(u64::MAX, |known, candidate| known & candidate.offer.known);
-        let shift = if known as u32 != 0 { 0 } else { 32 };
-        if known == 0 || left.len() < 4 || right.len() < 4 || right.len() > 64 {
-            for a in left {
-                for b in right {
-                    self.join_two(&a.offer, &b.offer);
-                }
-            }
-            return;
-        }
-        // For each value modulo 64, which of the right side have it.
-        let mut having = [0u64; 64];
-        for (index, candidate) in right.iter().enumerate() {
-            having[(candidate.offer.sketch >> shift) as usize % 64] |= 1 << index;
-        }
-        for a in left {
-            let known = (a.offer.known >> shift) as u32 != 0;
-            let mut candidates = if known {
-                having[(a.offer.sketch >> shift) as usize % 64]
-            } else {
-                u64::MAX >> (64 - right.len())
-            };
-            while candidates != 0 {
-                self.join_two(&a.offer, &right[candidates.trailing_zeros() as usize].offer);
-                candidates &= candidates - 1;
-            }
-        }
-    }
-
-    #[inline]
-    fn join_two(&mut self, a: &Offer, b: &Offer) {
-        if a.may_fit(b)
-            && let Some(merged) = self.merge(*a, *b)
-        {
-            self.offers.push(merged);
-        }
-    }
-
-    /// Adds the combinations of `partial` with offers of `count` of the given members. Offers and members are sorted
-    /// by child.
-    fn combine(&mut self, group: &[Concerned], members: &[u32], count: usize, partial: Option<Offer>) {
-        let Some((&member, others)) = members.split_first() else { return };
-        let start = group.iter().position(|candidate| candidate.child >= member).unwrap_or(group.len());
-        let group = &group[start..];
-        let end = group.iter().position(|candidate| candidate.child > member).unwrap_or(group.len());
-        let (own, rest) = group.split_at(end);
-        for candidate in own {
-            let merged = match &partial {
-                None => Some(candidate.offer),
-                Some(partial) if partial.may_fit(&candidate.offer) => self.merge(*partial, candidate.offer),
-                Some(_) => None,
-            };
-            match merged {
-                Some(merged) if count == 1 => self.offers.push(merged),
-                Some(merged) => self.combine(rest, others, count - 1, Some(merged)),
-                None => {}
-            }
-        }
-        if others.len() >= count {
-            self.combine(rest, others, count, partial);
-        }
-    }
-
-    /// Two offers as one, if their values agree.
-    fn merge(&mut self, a: Offer, b: Offer) -> Option<Offer> {
-        let start = self.values.len();
-        for index in 0..a.values.1 {
-            let left = self.values[(a.values.0 + index) as usize];
-            let right = self.values[(b.values.0 + index) as usize];
-            if left != right && left != OPEN && right != OPEN {
-                self.values.truncate(start);
-                return None;
-            }
-            // OPEN is the greatest number.
-            self.values.push(left.min(right));
-        }
-        let part = self.parts.len() as u32;
-        for offer in [a, b] {
-            let range = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
-            self.parts.extend_from_within(range);
-        }
-        Some(Offer {
-            parts: (part, a.parts.1 + b.parts.1),
-            values: (start as u32, a.values.1),
-            sketch: a.sketch | b.sketch,
-            known: a.known | b.known,
-            ..a
-        })
-    }
-
-    /// Lets an offer happen, once for every choice of the values that nobody fixed.
-    fn complete(&mut self, offer: Offer, emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
-        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
-        if self.values[range.clone()].iter().all(|&value| value != OPEN) {
-            return self.happen(offer, emit);
-        }
-        // The values are completed in place, at the end of the arena.
-        let start = self.values.len();
-        self.values.extend_from_within(range.clone());
-        let open: Vec<usize> = (0..range.len()).filter(|&index| self.values[start + index] == OPEN).collect();
-        let mut domains: Vec<Arc<[u32]>> = Vec::with_capacity(open.len());
-        for &index in &open {
-            domains.push(self.open_domain(offer, index)?);
-        }
-        if domains.iter().any(|domain| domain.is_empty()) {
-            return Ok(());
-        }
-        let mut at = vec![0usize; open.len()];
-        loop {
-            let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
-            for (place, &index) in open.iter().enumerate() {
-                let value = u64::from(domains[place][at[place]]);
-                self.values[start + index] = value;
-                if index < 2 {
-                    closed.sketch |= value << (32 * index);
-                }
-            }
-            self.happen(closed, emit)?;
-            let Some(last) = (0..at.len()).rev().find(|&place| at[place] + 1 < domains[place].len()) else {
-                return Ok(());
-            };
-            at[last] += 1;
-            at[last + 1..].fill(0);
-        }
-    }
-
-    /// The values that an open place may take: those that match a partner's pattern, if one has more than a variable
-    /// there, else all of the type.
-    fn open_domain(&mut self, offer: Offer, index: usize) -> Result<Arc<[u32]>, ModelError> {
-        let code = self.machine.code;
-        let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
-        for part in &self.parts[parts.clone()] {
-            let action = &code.actions[part.action as usize];
-            if let (OfferCode::Pattern { pattern, .. }, _) = action.offers[index] {
-                return pattern_domain(&mut self.machine, &code.patterns[pattern as usize], action.span);
-            }
-        }
-        let action = &code.actions[self.parts[parts.start].action as usize];
-        domain(&mut self.machine, action.offers[index].1, action.span)
-    }
-
-    /// One step, all of its values known.
-    fn happen(&mut self, offer: Offer, emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
-        let code = self.machine.code;
-        let width = self.width;
-        self.target.copy_from_slice(&self.snapshots[..width]);
-        self.machine.marks.clear();
-        let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
-        for index in parts.clone() {
-            let part = self.parts[index];
-            if part.snapshot != 0 {
-                merge_changes(&mut self.target, &self.snapshots, part.snapshot, width);
-                let mut trail = self.snapshot_trails[part.snapshot as usize];
-                while trail != NO_TRAIL {
-                    let (mark, before) = self.trails[trail as usize];
-                    self.machine.marks.push(mark);
-                    trail = before;
-                }
-            }
-        }
-        for index in parts.clone() {
-            let action = &code.actions[self.parts[index].action as usize];
-            for (place, &(code, _)) in action.offers.iter().enumerate() {
-                let value = self.values[offer.values.0 as usize + place] as u32;
-                match code {
-                    OfferCode::Variable(slot) => self.target[slot as usize] = value,
-                    OfferCode::Pattern { address, .. }
-                        if !self.machine.matches(address, value, &mut self.target)? =>
-                    {
-                        return Ok(());
-                    }
-                    _ => {}
-                }
-            }
-        }
-        for index in parts.clone() {
-            if let Some(guard) = code.actions[self.parts[index].action as usize].guard
-                && self.machine.value(guard, &mut self.target)? == 0
-            {
-                return Ok(());
-            }
-        }
-        for index in parts {
-            let part = self.parts[index];
-            let action = &code.actions[part.action as usize];
-            self.machine.marks.extend(action.mark.map(|mark| mark.0));
-            for body in &self.model.interrupted[action.region as usize] {
-                self.target[body.start as usize..body.end as usize].fill(0);
-            }
-            match self.model.shortcuts.next[part.action as usize] {
-                Next::At(address, first, count) => {
-                    let marks = &self.model.shortcuts.marks[first as usize..(first + count) as usize];
-                    self.machine.marks.extend_from_slice(marks);
-                    rest(&self.machine, action.region, address, &mut self.target);
-                }
-                Next::Run => self.run_on(action.region, part.address + 1)?,
-            }
-        }
-        let label = self.label(offer);
-        let origin = self.origin();
-        emit(Step { label, target: &self.target, origin });
-        Ok(())
-    }
-
-    /// Runs a region on in the target state. Mostly it comes to its next action; the rest is less common.
-    #[inline]
-    fn run_on(&mut self, region: u32, address: u32) -> Result<(), ModelError> {
-        match self.machine.run(address, &mut self.target)? {
-            Halt::At(at) if matches!(self.op(at), Op::Act(_) | Op::Choice(_)) => {
-                rest(&self.machine, region, at, &mut self.target);
-                Ok(())
-            }
-            Halt::At(at) => advance(&mut self.machine, region, at, &mut self.target, true),
-            Halt::Blocked | Halt::Done => Ok(()),
-        }
-    }
-
-    fn label(&mut self, offer: Offer) -> LabelId {
-        if self.machine.code.gates[offer.gate as usize].hidden {
-            return LabelId::TAU;
-        }
-        if offer.values.1 > 2 {
-            return self.find_label(offer);
-        }
-        // Up to two values are the whole sketch.
-        let mixed = (offer.sketch ^ u64::from(offer.gate) << 48 ^ u64::from(offer.profile) << 16)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let place = (mixed >> 54) as usize;
-        let known = self.label_cache[place];
-        if known.label != 0
-            && (known.sketch, known.gate, known.profile) == (offer.sketch, offer.gate, offer.profile)
-        {
-            return LabelId::from_raw(known.label);
-        }
-        let label = self.find_label(offer);
-        self.label_cache[place] =
-            KnownLabel { sketch: offer.sketch, gate: offer.gate, profile: offer.profile, label: label.raw() };
-        label
-    }
-
-    fn find_label(&mut self, offer: Offer) -> LabelId {
-        self.label_row.clear();
-        self.label_row.push(offer.gate);
-        self.label_row.push(offer.profile);
-        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
-        self.label_row.extend(self.values[range].iter().map(|&value| value as u32));
-        LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
-    }
-
-    fn origin(&mut self) -> OriginId {
-        let marks = &mut self.machine.marks;
-        if marks.is_empty() {
-            return OriginId::ZERO;
-        }
-        marks.sort_unstable();
-        marks.dedup();
-        OriginId::from_raw(self.origins.intern(marks))
-    }
 }
 
-impl Worker for LntWorker<'_> {
-    fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
-        self.machine.values.refresh();
-        self.snapshots.clear();
-        self.snapshots.extend_from_slice(state);
+impl LntWorker<'_> {
+    /// Forgets what was gathered for a state, but for the state itself.
+    fn forget_state(&mut self) {
+        self.snapshots.resize(self.width, 0);
         self.snapshot_trails.clear();
         self.snapshot_trails.push(NO_TRAIL);
         self.trails.clear();
@@ -761,12 +569,22 @@ impl Worker for LntWorker<'_> {
         self.values.truncate(self.fixed_values);
         self.ends.clear();
         self.bounds.clear();
+    }
+
+    /// Gives all steps out of the state at hand.
+    fn steps(&mut self, sink: &mut impl Sink) -> Result<(), ModelError> {
+        self.machine.values.refresh();
+        self.forget_state();
+        if let Some(memory) = &mut self.memory {
+            memory.states += 1;
+        }
         self.collect(0, 0)?;
         for index in 0..self.offers.len() {
             let offer = self.offers[index];
-            self.complete(offer, emit)?;
+            self.complete(offer, sink)?;
         }
         for index in 0..self.ends.len() {
+            self.unpack();
             self.machine.marks.clear();
             let mut trail = self.snapshot_trails[self.ends[index] as usize];
             while trail != NO_TRAIL {
@@ -778,9 +596,17 @@ impl Worker for LntWorker<'_> {
             // Nothing is active any more.
             self.target.fill(0);
             let label = LabelId::from_raw(self.labels.intern(&[crate::model::EXIT_GATE]) + 1);
-            emit(Step { label, target: &self.target, origin });
+            sink.computed(Step { label, target: &self.target, origin }, &self.snapshots[..self.width]);
         }
         Ok(())
+    }
+}
+
+impl Worker for LntWorker<'_> {
+    fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        self.snapshots.clear();
+        self.snapshots.extend_from_slice(state);
+        self.steps(&mut PlainSink(emit))
     }
 }
 
@@ -793,215 +619,4 @@ fn directly_at_action(code: &crate::compile::code::Code, mut address: u32) -> Op
             _ => return None,
         }
     }
-}
-
-/// Applies to `target` what a snapshot has changed since snapshot 0.
-fn merge_changes(target: &mut [Slot], snapshots: &[Slot], snapshot: u32, width: usize) {
-    let changed = &snapshots[snapshot as usize * width..][..width];
-    for (slot, (&new, &old)) in target.iter_mut().zip(changed.iter().zip(&snapshots[..width])) {
-        if new != old {
-            *slot = new;
-        }
-    }
-}
-
-/// Runs a region from an address until it rests, and its parents where it ends them. `joins` is false while the
-/// region's siblings are still being started.
-fn advance(
-    machine: &mut Machine<'_>,
-    region: u32,
-    address: u32,
-    state: &mut [Slot],
-    joins: bool,
-) -> Result<(), ModelError> {
-    let mut thrown = run_to_rest(machine, region, address, state, joins)?;
-    let mut rounds = 0;
-    while let Some(Thrown { region, address }) = thrown {
-        rounds += 1;
-        if rounds > 1000 {
-            return Err(endless(machine, address));
-        }
-        stop_children(machine, region, state);
-        thrown = run_to_rest(machine, region, address, state, joins)?;
-    }
-    Ok(())
-}
-
-fn run_to_rest(
-    machine: &mut Machine<'_>,
-    mut region: u32,
-    mut address: u32,
-    state: &mut [Slot],
-    joins: bool,
-) -> Result<Option<Thrown>, ModelError> {
-    let code = machine.code;
-    let first = region;
-    for _ in 0..100_000 {
-        let Halt::At(at) = machine.run(address, state)? else { return Ok(None) };
-        match code.ops[at as usize] {
-            Op::Throw(throw) => {
-                let (region, address) = code.throws[throw as usize];
-                return Ok(Some(Thrown { region, address }));
-            }
-            Op::Fork(fork) => {
-                let description = &code.forks[fork as usize];
-                let counter = code.regions[region as usize].counter as usize;
-                state[counter] = code.location_of[at as usize];
-                for (&child, &entry) in description.children.iter().zip(&description.entries) {
-                    match run_to_rest(machine, child, entry, state, false)? {
-                        Some(Thrown { region: to, address: handler }) if to == region => {
-                            stop_children(machine, region, state);
-                            address = handler;
-                        }
-                        Some(thrown) => return Ok(Some(thrown)),
-                        None => continue,
-                    }
-                    break;
-                }
-                if state[counter] == code.location_of[at as usize] {
-                    if has_ended(machine, fork, state) {
-                        stop_children(machine, region, state);
-                        address = at + 1;
-                        continue;
-                    }
-                    rest(machine, region, at, state);
-                    return Ok(None);
-                }
-            }
-            Op::End => {
-                rest(machine, region, at, state);
-                let Some((fork, _)) = code.regions[region as usize].parent else { return Ok(None) };
-                if !(joins || region != first) || !has_ended(machine, fork, state) {
-                    return Ok(None);
-                }
-                region = code.forks[fork as usize].region;
-                address = stop_children(machine, region, state) + 1;
-            }
-            _ => {
-                rest(machine, region, at, state);
-                return Ok(None);
-            }
-        }
-    }
-    Err(endless(machine, address))
-}
-
-fn endless(machine: &Machine<'_>, address: u32) -> ModelError {
-    machine.error("this runs on without an action: is it an endless loop?".into(), address as usize)
-}
-
-/// Lets a region rest at an instruction: what nobody will read any more is forgotten.
-#[inline]
-fn rest(machine: &Machine<'_>, region: u32, address: u32, state: &mut [Slot]) {
-    let region = &machine.code.regions[region as usize];
-    let location = machine.code.location_of[address as usize];
-    state[region.counter as usize] = location;
-    for &slot in &region.locations[location as usize - 1].dead {
-        state[slot as usize] = 0;
-    }
-}
-
-/// Whether a fork is over: all children of a composition have ended, or the interruption of a disruption that has
-/// taken over. A body that has ended can still be interrupted, so that is left open.
-fn has_ended(machine: &Machine<'_>, fork: u32, state: &[Slot]) -> bool {
-    let code = machine.code;
-    let description = &code.forks[fork as usize];
-    let ended = |child: u32| {
-        let region = &code.regions[child as usize];
-        let location = state[region.counter as usize];
-        location != 0 && code.ops[region.locations[location as usize - 1].address as usize] == Op::End
-    };
-    match description.kind {
-        ForkKind::Parallel => description.children.iter().all(|&child| ended(child)),
-        ForkKind::Disrupt => {
-            let body = &code.regions[description.children[0] as usize];
-            state[body.counter as usize] == 0 && ended(description.children[1])
-        }
-    }
-}
-
-/// Ends the children of a region that rests at a fork; gives the address of that fork.
-fn stop_children(machine: &Machine<'_>, region: u32, state: &mut [Slot]) -> u32 {
-    let code = machine.code;
-    let region = &code.regions[region as usize];
-    let location = state[region.counter as usize];
-    let address = region.locations[(location as usize).max(1) - 1].address;
-    if let Op::Fork(fork) = code.ops[address as usize] {
-        for &child in &code.forks[fork as usize].children {
-            let slots = code.regions[child as usize].slots.clone();
-            state[slots.start as usize..slots.end as usize].fill(0);
-        }
-    }
-    address
-}
-
-/// All values of a type, or why they can't be listed.
-fn domain(machine: &mut Machine<'_>, ty: TypeId, span: Span) -> Result<Arc<[u32]>, ModelError> {
-    match machine.values.known_domain(ty) {
-        Some(known) => Ok(known),
-        None => with_predicates(machine, span, |values, accepts| values.domain(ty, accepts)),
-    }
-}
-
-fn pattern_domain(
-    machine: &mut Machine<'_>,
-    pattern: &Pattern,
-    span: Span,
-) -> Result<Arc<[u32]>, ModelError> {
-    with_predicates(machine, span, |values, accepts| {
-        values.pattern_domain(pattern, &mut literal_value, accepts)
-    })
-}
-
-fn literal_value(values: &mut Values<'_>, pattern: &Pattern) -> u32 {
-    let PatternKind::Literal(literal) = &pattern.kind else { return 0 };
-    match (literal, values.kind(pattern.ty)) {
-        (Literal::Bool(value), _) => u32::from(*value),
-        (Literal::Integer(value), Kind::Number { offset, .. }) => (value - offset) as u32,
-        (Literal::Integer(value), _) => *value as u32,
-        (Literal::Char(value), _) => *value as u32,
-        (Literal::Real(value), _) => values.intern_real(*value),
-        (Literal::String(value), _) => values.intern_text(value),
-    }
-}
-
-/// Enumerates values with a helper that evaluates the conditions of predicate types on a machine of its own.
-fn with_predicates(
-    machine: &mut Machine<'_>,
-    span: Span,
-    enumerate: impl FnOnce(
-        &mut Values<'_>,
-        &mut dyn FnMut(&mut Values<'_>, TypeId, u32) -> bool,
-    ) -> Result<Arc<[u32]>, TooMany>,
-) -> Result<Arc<[u32]>, ModelError> {
-    let mut helper: Option<Machine<'_>> = None;
-    let mut failure = None;
-    let (model_machine, values) = machine.split();
-    let mut accepts = |values: &mut Values<'_>, ty: TypeId, value: u32| {
-        let Some(function) = values.types[ty.index()].predicate else { return true };
-        let helper = helper.get_or_insert_with(|| model_machine.machine());
-        helper.values.refresh();
-        helper.call(function, value).unwrap_or_else(|error| {
-            failure.get_or_insert(error);
-            0
-        }) != 0
-    };
-    let result = enumerate(values, &mut accepts);
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    result.map_err(|too_many| {
-        let (ty, reason) = match too_many {
-            TooMany::Infinite(ty) => (ty, "has no end"),
-            TooMany::Large(ty) => (ty, "is too large to try all values"),
-        };
-        let name = &machine.values.program[ty].name;
-        ModelError {
-            message: format!("any value of type {name} may be received here, and that type {reason}"),
-            span: Some(span),
-            help: Some(
-                "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
-            ),
-        }
-    })
 }

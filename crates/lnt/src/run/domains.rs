@@ -1,0 +1,82 @@
+//! All values of a type or of a pattern, for offers that nobody fixes.
+
+use std::sync::Arc;
+
+use model::ModelError;
+use source::Span;
+
+use super::machine::Machine;
+use super::values::{TooMany, Values};
+use crate::compile::types::Kind;
+use crate::typed::{Literal, Pattern, PatternKind, TypeId};
+
+/// All values of a type, or why they can't be listed.
+pub(super) fn domain(machine: &mut Machine<'_>, ty: TypeId, span: Span) -> Result<Arc<[u32]>, ModelError> {
+    match machine.values.known_domain(ty) {
+        Some(known) => Ok(known),
+        None => with_predicates(machine, span, |values, accepts| values.domain(ty, accepts)),
+    }
+}
+
+pub(super) fn pattern_domain(
+    machine: &mut Machine<'_>,
+    pattern: &Pattern,
+    span: Span,
+) -> Result<Arc<[u32]>, ModelError> {
+    with_predicates(machine, span, |values, accepts| {
+        values.pattern_domain(pattern, &mut literal_value, accepts)
+    })
+}
+
+fn literal_value(values: &mut Values<'_>, pattern: &Pattern) -> u32 {
+    let PatternKind::Literal(literal) = &pattern.kind else { return 0 };
+    match (literal, values.kind(pattern.ty)) {
+        (Literal::Bool(value), _) => u32::from(*value),
+        (Literal::Integer(value), Kind::Number { offset, .. }) => (value - offset) as u32,
+        (Literal::Integer(value), _) => *value as u32,
+        (Literal::Char(value), _) => *value as u32,
+        (Literal::Real(value), _) => values.intern_real(*value),
+        (Literal::String(value), _) => values.intern_text(value),
+    }
+}
+
+/// Enumerates values with a helper that evaluates the conditions of predicate types on a machine of its own.
+fn with_predicates(
+    machine: &mut Machine<'_>,
+    span: Span,
+    enumerate: impl FnOnce(
+        &mut Values<'_>,
+        &mut dyn FnMut(&mut Values<'_>, TypeId, u32) -> bool,
+    ) -> Result<Arc<[u32]>, TooMany>,
+) -> Result<Arc<[u32]>, ModelError> {
+    let mut helper: Option<Machine<'_>> = None;
+    let mut failure = None;
+    let (model_machine, values) = machine.split();
+    let mut accepts = |values: &mut Values<'_>, ty: TypeId, value: u32| {
+        let Some(function) = values.types[ty.index()].predicate else { return true };
+        let helper = helper.get_or_insert_with(|| model_machine.machine());
+        helper.values.refresh();
+        helper.call(function, value).unwrap_or_else(|error| {
+            failure.get_or_insert(error);
+            0
+        }) != 0
+    };
+    let result = enumerate(values, &mut accepts);
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    result.map_err(|too_many| {
+        let (ty, reason) = match too_many {
+            TooMany::Infinite(ty) => (ty, "has no end"),
+            TooMany::Large(ty) => (ty, "is too large to try all values"),
+        };
+        let name = &machine.values.program[ty].name;
+        ModelError {
+            message: format!("any value of type {name} may be received here, and that type {reason}"),
+            span: Some(span),
+            help: Some(
+                "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
+            ),
+        }
+    })
+}

@@ -1,0 +1,165 @@
+//! Which regions depend on few slots only, so that what they do can be remembered by the values of those.
+//!
+//! A region is *local* if it starts no other regions, leaves for no handler and interrupts nobody, and if no region
+//! that runs beside it writes a slot that it touches. What a local region offers, and what an action makes of it, then
+//! depend on the slots it touches alone, and nobody else notices its changes.
+
+use std::ops::Range;
+
+use model::Layout;
+
+use crate::compile::code::{Code, OfferCode, Op};
+
+/// Local states of more bits than this are not worth remembering.
+const MOST_BITS: u32 = 128;
+
+/// Neighbouring bits of a packed state that belong to a local state.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    word: u32,
+    /// The bits, shifted down to bit 0.
+    mask: u32,
+    /// Where they lie in the word, and where in the key.
+    shift: u32,
+    offset: u32,
+}
+
+/// The part of a state that a local region depends on.
+#[derive(Clone, Debug)]
+pub struct Locality {
+    /// The slots it touches.
+    pub slots: Vec<u32>,
+    pieces: Vec<Piece>,
+    /// How many bits a key has.
+    pub bits: u32,
+}
+
+impl Locality {
+    fn new(slots: Vec<u32>, layout: &Layout) -> Option<Self> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut bits = 0;
+        for &slot in &slots {
+            let (word, shift, mask) = layout.place(slot as usize);
+            let width = mask.count_ones();
+            match pieces.last_mut() {
+                Some(last) if last.word == word && last.shift + last.mask.count_ones() == shift => {
+                    last.mask |= mask << last.mask.count_ones();
+                }
+                _ => pieces.push(Piece { word, mask, shift, offset: bits }),
+            }
+            bits += width;
+        }
+        (bits <= MOST_BITS).then_some(Self { slots, pieces, bits })
+    }
+
+    /// The local state, of at most 32 bits, of a packed state.
+    #[inline]
+    pub fn short_key(&self, packed: &[u32]) -> u32 {
+        self.pieces.iter().fold(0, |key, piece| {
+            key | ((packed[piece.word as usize] >> piece.shift) & piece.mask) << piece.offset
+        })
+    }
+
+    /// The local state of a packed state.
+    #[inline]
+    pub fn key(&self, packed: &[u32]) -> u128 {
+        self.pieces.iter().fold(0, |key, piece| {
+            key | u128::from((packed[piece.word as usize] >> piece.shift) & piece.mask) << piece.offset
+        })
+    }
+}
+
+/// The slots that a region's code names.
+struct Touched {
+    read: Vec<bool>,
+    written: Vec<bool>,
+    /// Whether it forks or throws.
+    leaves: bool,
+}
+
+/// The locality of every region that has one. `interrupted` gives the slots of what each region interrupts.
+pub fn localities(code: &Code, layout: &Layout, interrupted: &[Vec<Range<u32>>]) -> Vec<Option<Locality>> {
+    let touched: Vec<Touched> = (0..code.regions.len()).map(|region| touched(code, region)).collect();
+    let local = |region: usize| {
+        let own = &touched[region];
+        if own.leaves || !interrupted[region].is_empty() {
+            return None;
+        }
+        let slots: Vec<u32> = (0..code.slot_bits.len() as u32)
+            .filter(|&slot| own.read[slot as usize] || own.written[slot as usize])
+            .collect();
+        let disturbed = (0..code.regions.len()).any(|other| {
+            slots.iter().any(|&slot| touched[other].written[slot as usize]) && parallel(code, region, other)
+        });
+        if disturbed { None } else { Locality::new(slots, layout) }
+    };
+    (0..code.regions.len()).map(local).collect()
+}
+
+/// Whether two regions can be active at the same time, neither being above the other.
+fn parallel(code: &Code, a: usize, b: usize) -> bool {
+    let above = |mut region: usize| {
+        let mut forks = Vec::new();
+        while let Some((fork, child)) = code.regions[region].parent {
+            forks.push((fork, child));
+            region = code.forks[fork as usize].region as usize;
+        }
+        forks
+    };
+    let others = above(b);
+    above(a).iter().any(|(fork, child)| others.iter().any(|other| other.0 == *fork && other.1 != *child))
+}
+
+/// Walks all code that a region can reach from where it rests.
+fn touched(code: &Code, region: usize) -> Touched {
+    let slots = code.slot_bits.len();
+    let region = &code.regions[region];
+    let mut touched = Touched { read: vec![false; slots], written: vec![false; slots], leaves: false };
+    touched.written[region.counter as usize] = true;
+    let mut seen = vec![false; code.ops.len()];
+    let mut todo: Vec<u32> = Vec::new();
+    for location in &region.locations {
+        todo.push(location.address);
+        location.dead.iter().for_each(|&slot| touched.written[slot as usize] = true);
+    }
+    while let Some(at) = todo.pop() {
+        if std::mem::replace(&mut seen[at as usize], true) {
+            continue;
+        }
+        match code.ops[at as usize] {
+            Op::LoadSlot(slot) => touched.read[slot as usize] = true,
+            Op::StoreSlot(slot) | Op::AnyValue(slot, _) => touched.written[slot as usize] = true,
+            Op::Jump(target) => {
+                todo.push(target);
+                continue;
+            }
+            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => todo.push(target),
+            Op::Choice(choice) => {
+                todo.extend(&code.choices[choice as usize]);
+                continue;
+            }
+            Op::Act(action) => {
+                let action = &code.actions[action as usize];
+                todo.extend(action.guard);
+                for &(offer, _) in &action.offers {
+                    match offer {
+                        OfferCode::Slot(slot) => touched.read[slot as usize] = true,
+                        OfferCode::Variable(slot) => touched.written[slot as usize] = true,
+                        OfferCode::Computed(address) | OfferCode::Pattern { address, .. } => {
+                            todo.push(address)
+                        }
+                        OfferCode::Constant(_) | OfferCode::Wildcard => {}
+                    }
+                }
+            }
+            Op::Fork(_) | Op::Throw(_) => {
+                touched.leaves = true;
+                continue;
+            }
+            Op::End | Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Done => continue,
+            _ => {}
+        }
+        todo.push(at + 1);
+    }
+    touched
+}

@@ -1,0 +1,215 @@
+//! An offer that arrived at the root happens: values are fixed, and every region that took part runs on.
+
+use std::sync::Arc;
+
+use lts::{LabelId, OriginId};
+use model::{ModelError, Slot, Step};
+
+use super::{KnownLabel, LntWorker, NO_TRAIL, OPEN, Offer, Part, Sink};
+use crate::compile::code::{OfferCode, Op};
+use crate::run::domains::{domain, pattern_domain};
+use crate::run::machine::Halt;
+use crate::run::rest::{advance, rest};
+use crate::run::shortcuts::Next;
+
+impl LntWorker<'_> {
+    /// Lets an offer happen, once for every choice of the values that nobody fixed.
+    pub(super) fn complete(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
+        if !self.is_open(&offer) {
+            return self.happen(offer, sink);
+        }
+        let count = offer.values.1 as usize;
+        let open: Vec<usize> = (0..count).filter(|&place| self.value(&offer, place) == OPEN).collect();
+        let mut domains: Vec<Arc<[u32]>> = Vec::with_capacity(open.len());
+        for &index in &open {
+            domains.push(self.open_domain(offer, index)?);
+        }
+        if domains.iter().any(|domain| domain.is_empty()) {
+            return Ok(());
+        }
+        // Values that are not in the sketch are completed in place, at the end of the arena.
+        let start = self.values.len();
+        if !offer.is_short() {
+            self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
+        }
+        let mut at = vec![0usize; open.len()];
+        loop {
+            let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
+            for (place, &index) in open.iter().enumerate() {
+                let value = u64::from(domains[place][at[place]]);
+                closed.note(index, value);
+                if !closed.is_short() {
+                    self.values[start + index] = value;
+                }
+            }
+            self.happen(closed, sink)?;
+            let Some(last) = (0..at.len()).rev().find(|&place| at[place] + 1 < domains[place].len()) else {
+                return Ok(());
+            };
+            at[last] += 1;
+            at[last + 1..].fill(0);
+        }
+    }
+
+    /// The values that an open place may take: those that match a partner's pattern, if one has more than a variable
+    /// there, else all of the type.
+    fn open_domain(&mut self, offer: Offer, index: usize) -> Result<Arc<[u32]>, ModelError> {
+        let code = self.machine.code;
+        let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
+        for part in &self.parts[parts.clone()] {
+            let action = &code.actions[part.action as usize];
+            if let (OfferCode::Pattern { pattern, .. }, _) = action.offers[index] {
+                return pattern_domain(&mut self.machine, &code.patterns[pattern as usize], action.span);
+            }
+        }
+        let action = &code.actions[self.parts[parts.start].action as usize];
+        domain(&mut self.machine, action.offers[index].1, action.span)
+    }
+
+    /// One step, all of its values known.
+    #[inline]
+    fn happen(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
+        if self.memory.is_some() && self.recall_step(offer, sink) {
+            return Ok(());
+        }
+        self.unpack();
+        self.happen_now(offer, sink)
+    }
+
+    /// Applies to the target what a part does silently before its action.
+    pub(super) fn start_part(&mut self, part: Part) {
+        if let (Some(memory), Some(known)) = (&self.memory, part.known.checked_sub(1)) {
+            let known = memory.parts[known as usize];
+            for &(slot, value) in &memory.changes[known.changes.0 as usize..known.changes.1 as usize] {
+                self.target[slot as usize] = value;
+            }
+            let marks = &memory.marks[known.marks.0 as usize..known.marks.1 as usize];
+            self.machine.marks.extend_from_slice(marks);
+        } else if part.snapshot != 0 {
+            merge_changes(&mut self.target, &self.snapshots, part.snapshot, self.width);
+            let mut trail = self.snapshot_trails[part.snapshot as usize];
+            while trail != NO_TRAIL {
+                let (mark, before) = self.trails[trail as usize];
+                self.machine.marks.push(mark);
+                trail = before;
+            }
+        }
+    }
+
+    fn happen_now(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
+        let code = self.machine.code;
+        self.target.copy_from_slice(&self.snapshots[..self.width]);
+        self.machine.marks.clear();
+        let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
+        for index in parts.clone() {
+            self.start_part(self.parts[index]);
+        }
+        for index in parts.clone() {
+            let action = &code.actions[self.parts[index].action as usize];
+            for (place, &(code, _)) in action.offers.iter().enumerate() {
+                let value = self.value(&offer, place) as u32;
+                match code {
+                    OfferCode::Variable(slot) => self.target[slot as usize] = value,
+                    OfferCode::Pattern { address, .. }
+                        if !self.machine.matches(address, value, &mut self.target)? =>
+                    {
+                        return Ok(());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for index in parts.clone() {
+            if let Some(guard) = code.actions[self.parts[index].action as usize].guard
+                && self.machine.value(guard, &mut self.target)? == 0
+            {
+                return Ok(());
+            }
+        }
+        for index in parts {
+            let part = self.parts[index];
+            let action = &code.actions[part.action as usize];
+            self.machine.marks.extend(action.mark.map(|mark| mark.0));
+            for body in &self.model.interrupted[action.region as usize] {
+                self.target[body.start as usize..body.end as usize].fill(0);
+            }
+            match self.model.shortcuts.next[part.action as usize] {
+                Next::At(address, first, count) => {
+                    let marks = &self.model.shortcuts.marks[first as usize..(first + count) as usize];
+                    self.machine.marks.extend_from_slice(marks);
+                    rest(&self.machine, action.region, address, &mut self.target);
+                }
+                Next::Run => self.run_on(action.region, part.address + 1)?,
+            }
+        }
+        let label = self.label(offer);
+        let origin = self.origin();
+        sink.computed(Step { label, target: &self.target, origin }, &self.snapshots[..self.width]);
+        Ok(())
+    }
+
+    /// Runs a region on in the target state. Mostly it comes to its next action; the rest is less common.
+    #[inline]
+    fn run_on(&mut self, region: u32, address: u32) -> Result<(), ModelError> {
+        match self.machine.run(address, &mut self.target)? {
+            Halt::At(at) if matches!(self.op(at), Op::Act(_) | Op::Choice(_)) => {
+                rest(&self.machine, region, at, &mut self.target);
+                Ok(())
+            }
+            Halt::At(at) => advance(&mut self.machine, region, at, &mut self.target, true),
+            Halt::Blocked | Halt::Done => Ok(()),
+        }
+    }
+
+    pub(super) fn label(&mut self, offer: Offer) -> LabelId {
+        if self.machine.code.gates[offer.gate as usize].hidden {
+            return LabelId::TAU;
+        }
+        if !offer.is_short() {
+            return self.find_label(offer);
+        }
+        let mixed = (offer.sketch ^ u64::from(offer.gate) << 48 ^ u64::from(offer.profile) << 16)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let place = (mixed >> 54) as usize;
+        let known = self.label_cache[place];
+        if known.label != 0
+            && (known.sketch, known.gate, known.profile) == (offer.sketch, offer.gate, offer.profile)
+        {
+            return LabelId::from_raw(known.label);
+        }
+        let label = self.find_label(offer);
+        self.label_cache[place] =
+            KnownLabel { sketch: offer.sketch, gate: offer.gate, profile: offer.profile, label: label.raw() };
+        label
+    }
+
+    fn find_label(&mut self, offer: Offer) -> LabelId {
+        self.label_row.clear();
+        self.label_row.push(offer.gate);
+        self.label_row.push(offer.profile);
+        for place in 0..offer.values.1 as usize {
+            self.label_row.push(self.value(&offer, place) as u32);
+        }
+        LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
+    }
+
+    pub(super) fn origin(&mut self) -> OriginId {
+        let marks = &mut self.machine.marks;
+        if marks.is_empty() {
+            return OriginId::ZERO;
+        }
+        marks.sort_unstable();
+        marks.dedup();
+        OriginId::from_raw(self.origins.intern(marks))
+    }
+}
+
+/// Applies to `target` what a snapshot has changed since snapshot 0.
+fn merge_changes(target: &mut [Slot], snapshots: &[Slot], snapshot: u32, width: usize) {
+    let changed = &snapshots[snapshot as usize * width..][..width];
+    for (slot, (&new, &old)) in target.iter_mut().zip(changed.iter().zip(&snapshots[..width])) {
+        if new != old {
+            *slot = new;
+        }
+    }
+}

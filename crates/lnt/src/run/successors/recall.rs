@@ -1,0 +1,311 @@
+//! Packed states: what local regions do is recalled, and learned where it is not known yet.
+
+use model::{ModelError, PackedWorker, Slot, Step};
+
+use super::memory::{Effect, KnownPart, Memory, NO_EFFECT};
+use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
+use crate::compile::code::{OfferCode, Op};
+use crate::model::LntModel;
+use crate::run::machine::Halt;
+use crate::run::rest::rest;
+use crate::run::shortcuts::Next;
+
+/// Computes steps out of packed states on one thread.
+pub struct PackedLntWorker<'a> {
+    worker: LntWorker<'a>,
+    target: Vec<u32>,
+}
+
+impl<'a> PackedLntWorker<'a> {
+    pub fn new(model: &'a LntModel) -> Self {
+        let memory = Memory::new(&model.localities);
+        Self { worker: LntWorker::with_memory(model, Some(memory)), target: Vec::new() }
+    }
+}
+
+impl PackedWorker for PackedLntWorker<'_> {
+    fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        let worker = &mut self.worker;
+        worker.packed.clear();
+        worker.packed.extend_from_slice(packed);
+        worker.is_unpacked = false;
+        self.target.resize(packed.len(), 0);
+        let layout = &worker.model.layout;
+        worker.steps(&mut PackedSink { layout, packed, target: &mut self.target, emit })?;
+        if worker.memory.as_ref().is_some_and(|memory| memory.grown || !memory.missed.is_empty()) {
+            worker.learn()?;
+        }
+        Ok(())
+    }
+}
+
+/// Hands steps on packed.
+struct PackedSink<'s> {
+    layout: &'s model::Layout,
+    packed: &'s [u32],
+    target: &'s mut Vec<u32>,
+    emit: &'s mut dyn FnMut(Step<'_>),
+}
+
+impl Sink for PackedSink<'_> {
+    fn computed(&mut self, step: Step<'_>, before: &[Slot]) {
+        self.layout.repack(before, self.packed, step.target, self.target);
+        (self.emit)(Step { target: self.target, ..step });
+    }
+
+    #[inline]
+    fn recalled(&mut self, step: Step<'_>) {
+        (self.emit)(step);
+    }
+}
+
+impl LntWorker<'_> {
+    /// Makes snapshot 0 from the packed state, where that was not done yet.
+    #[inline]
+    pub(super) fn unpack(&mut self) {
+        if !self.is_unpacked {
+            self.model.layout.unpack(&self.packed, &mut self.snapshots[..self.width]);
+            self.is_unpacked = true;
+        }
+    }
+
+    /// Learns what the regions do whose local states were missed in the state at hand.
+    #[cold]
+    fn learn(&mut self) -> Result<(), ModelError> {
+        self.unpack();
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        memory.grown = false;
+        if memory.is_full() {
+            memory.clear();
+            self.parts.clear();
+            self.values.clear();
+            (self.fixed_parts, self.fixed_values) = (0, 0);
+        }
+        for region in std::mem::take(&mut memory.missed) {
+            self.forget_state();
+            self.collect_now(region, 0)?;
+            self.keep_local(region);
+        }
+        self.forget_state();
+        Ok(())
+    }
+
+    /// Remembers the offers that were just collected for a region. Their parts and values stay in the arenas.
+    fn keep_local(&mut self, region: u32) {
+        let Some(memory) = &mut self.memory else { return };
+        // Silent ways to the end are for the parents to follow.
+        if self.ends.iter().any(|&snapshot| snapshot != 0) {
+            memory.learn(region, &self.packed, None, false);
+            return;
+        }
+        for offer in &self.offers {
+            let part = &mut self.parts[offer.parts.0 as usize];
+            let (changes, marks) = (memory.changes.len() as u32, memory.marks.len() as u32);
+            if part.snapshot != 0 {
+                let changed = &self.snapshots[part.snapshot as usize * self.width..][..self.width];
+                for (slot, (&new, &old)) in changed.iter().zip(&self.snapshots).enumerate() {
+                    if new != old {
+                        memory.changes.push((slot as u32, new));
+                    }
+                }
+                let mut trail = self.snapshot_trails[part.snapshot as usize];
+                while trail != NO_TRAIL {
+                    let (mark, before) = self.trails[trail as usize];
+                    memory.marks.push(mark);
+                    trail = before;
+                }
+            }
+            let codes = &self.machine.code.actions[part.action as usize].offers;
+            memory.parts.push(KnownPart {
+                changes: (changes, memory.changes.len() as u32),
+                marks: (marks, memory.marks.len() as u32),
+                open: codes.iter().any(|(code, _)| receives(*code)),
+                effect: NO_EFFECT,
+            });
+            part.snapshot = 0;
+            part.known = memory.parts.len() as u32;
+        }
+        memory.learn(region, &self.packed, Some(&self.offers), !self.ends.is_empty());
+        self.fixed_parts = self.parts.len();
+        self.fixed_values = self.values.len();
+    }
+
+    /// Lets an offer happen if all of its effects are known, or are soon. Gives whether that settled it.
+    pub(super) fn recall_step(&mut self, offer: Offer, sink: &mut impl Sink) -> bool {
+        let mut target = std::mem::take(&mut self.packed_target);
+        target.clear();
+        target.extend_from_slice(&self.packed);
+        let mut marks = std::mem::take(&mut self.step_marks);
+        marks.clear();
+        let (mut known, mut refused) = (true, false);
+        for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
+            match self.effect(self.parts[index], offer) {
+                Effect::Computed => known = false,
+                Effect::Refused => refused = true,
+                Effect::Flips { flips, marks: fired } => {
+                    let Some(memory) = &self.memory else { break };
+                    for &(word, bits) in &memory.flips[flips.0 as usize..flips.1 as usize] {
+                        target[word as usize] ^= bits;
+                    }
+                    marks.extend_from_slice(&memory.marks[fired.0 as usize..fired.1 as usize]);
+                }
+            }
+        }
+        if known && !refused {
+            std::mem::swap(&mut self.machine.marks, &mut marks);
+            let (label, origin) = (self.label(offer), self.origin());
+            sink.recalled(Step { label, target: &target, origin });
+        }
+        self.packed_target = target;
+        self.step_marks = marks;
+        known
+    }
+
+    /// What becomes of a part by an offer.
+    #[inline]
+    fn effect(&mut self, part: Part, offer: Offer) -> Effect {
+        let Some(memory) = &self.memory else { return Effect::Computed };
+        let Some(index) = part.known.checked_sub(1) else { return Effect::Computed };
+        let known = memory.parts[index as usize];
+        if !known.open {
+            return match known.effect {
+                NO_EFFECT => self.learn_effect(part, offer),
+                effect => memory.effects[effect as usize],
+            };
+        }
+        let values = match offer.is_short() {
+            true => offer.sketch,
+            false if memory.open_effects_vary() => return Effect::Computed,
+            false => self.number_values(offer),
+        };
+        let Some(memory) = &self.memory else { return Effect::Computed };
+        match memory.open_effect(part.known, values) {
+            NO_EFFECT => self.learn_open_effect(part, offer, values),
+            effect => memory.effects[effect as usize],
+        }
+    }
+
+    /// A number for values that are too many for the sketch.
+    fn number_values(&mut self, offer: Offer) -> u64 {
+        let Some(memory) = &mut self.memory else { return 0 };
+        let range = offer.values.0 as usize..(offer.values.0 + offer.values.1) as usize;
+        self.label_row.clear();
+        self.label_row.extend(self.values[range].iter().map(|&value| value as u32));
+        memory.number_values(&self.label_row)
+    }
+
+    #[cold]
+    fn learn_open_effect(&mut self, part: Part, offer: Offer, values: u64) -> Effect {
+        if self.memory.as_ref().is_none_or(Memory::open_effects_vary) {
+            return Effect::Computed;
+        }
+        let effect = self.compute_effect(part, offer);
+        if let Some(memory) = &mut self.memory {
+            let number = memory.learn_effect(effect);
+            memory.learn_open_effect(part.known, values, number);
+        }
+        effect
+    }
+
+    #[cold]
+    fn learn_effect(&mut self, part: Part, offer: Offer) -> Effect {
+        let effect = self.compute_effect(part, offer);
+        if let Some(memory) = &mut self.memory {
+            memory.parts[part.known as usize - 1].effect = memory.learn_effect(effect);
+        }
+        effect
+    }
+
+    /// Lets one part of an offer happen as if it were alone: nobody else touches its slots.
+    fn compute_effect(&mut self, part: Part, offer: Offer) -> Effect {
+        self.unpack();
+        match self.happen_alone(part, offer) {
+            // An error shows again, at the right time, when the whole step is computed.
+            Err(_) | Ok(Alone::Elsewhere) => Effect::Computed,
+            Ok(Alone::Refused) => Effect::Refused,
+            Ok(Alone::Rests) => self.flips(self.machine.code.actions[part.action as usize].region),
+        }
+    }
+
+    /// The difference between the target and snapshot 0, with the marks that fired.
+    fn flips(&mut self, region: u32) -> Effect {
+        let Some(memory) = &mut self.memory else { return Effect::Computed };
+        let (first, first_mark) = (memory.flips.len(), memory.marks.len());
+        for &slot in memory.slots(region) {
+            let (word, shift, _) = self.model.layout.place(slot as usize);
+            let changed = self.target[slot as usize] ^ self.snapshots[slot as usize];
+            self.target[slot as usize] = self.snapshots[slot as usize];
+            if changed == 0 {
+                continue;
+            }
+            match memory.flips[first..].iter_mut().find(|flip| flip.0 == word) {
+                Some(flip) => flip.1 |= changed << shift,
+                None => memory.flips.push((word, changed << shift)),
+            }
+        }
+        debug_assert!(self.target == self.snapshots[..self.width], "a region has touched a slot of others");
+        memory.marks.append(&mut self.machine.marks);
+        Effect::Flips {
+            flips: (first as u32, memory.flips.len() as u32),
+            marks: (first_mark as u32, memory.marks.len() as u32),
+        }
+    }
+
+    fn happen_alone(&mut self, part: Part, offer: Offer) -> Result<Alone, ModelError> {
+        let code = self.machine.code;
+        let action = &code.actions[part.action as usize];
+        self.target.copy_from_slice(&self.snapshots[..self.width]);
+        self.machine.marks.clear();
+        self.start_part(part);
+        for (place, &(code, _)) in action.offers.iter().enumerate() {
+            let value = self.value(&offer, place) as u32;
+            match code {
+                OfferCode::Variable(slot) => self.target[slot as usize] = value,
+                OfferCode::Pattern { address, .. }
+                    if !self.machine.matches(address, value, &mut self.target)? =>
+                {
+                    return Ok(Alone::Refused);
+                }
+                _ => {}
+            }
+        }
+        if let Some(guard) = action.guard
+            && self.machine.value(guard, &mut self.target)? == 0
+        {
+            return Ok(Alone::Refused);
+        }
+        self.machine.marks.extend(action.mark.map(|mark| mark.0));
+        let at = match self.model.shortcuts.next[part.action as usize] {
+            Next::At(address, first, count) => {
+                let marks = &self.model.shortcuts.marks[first as usize..(first + count) as usize];
+                self.machine.marks.extend_from_slice(marks);
+                address
+            }
+            Next::Run => match self.machine.run(part.address + 1, &mut self.target)? {
+                Halt::At(at) => at,
+                Halt::Blocked | Halt::Done => return Ok(Alone::Elsewhere),
+            },
+        };
+        // Where a branch ends, its siblings decide what comes next.
+        if !matches!(self.op(at), Op::Act(_) | Op::Choice(_) | Op::AnyValue(..) | Op::Stop) {
+            return Ok(Alone::Elsewhere);
+        }
+        rest(&self.machine, action.region, at, &mut self.target);
+        Ok(Alone::Rests)
+    }
+}
+
+/// Whether an offer takes a value that others may choose.
+fn receives(code: OfferCode) -> bool {
+    matches!(code, OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. })
+}
+
+/// What becomes of a region that acts alone.
+enum Alone {
+    /// It rests again.
+    Rests,
+    /// Its pattern or guard refuses the values.
+    Refused,
+    /// It ends, forks or leaves.
+    Elsewhere,
+}
