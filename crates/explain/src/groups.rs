@@ -4,6 +4,7 @@ use lts::{LabelId, OriginId};
 use model::{MarkId, MarkKind, Provenance};
 use rustc_hash::FxHashMap;
 
+use crate::graph::SINK;
 use crate::tagged::{Step, Tag, Tagged};
 
 /// Neighbourhoods with the same deciding exits: the same constructs of the source, or the same labels where there is
@@ -137,6 +138,26 @@ impl Tagged<'_> {
             Group { members, exits }
         };
         members.into_iter().zip(exits).map(group).collect()
+    }
+
+    /// For each group the labels of its relevant predecessors: the neutral transitions that lead to its members (§4.2).
+    pub fn predecessors(&self, groups: &[Group]) -> Vec<Vec<LabelId>> {
+        const NONE: u32 = u32::MAX;
+        let mut group_of = vec![NONE; self.state_count()];
+        for (number, group) in groups.iter().enumerate() {
+            for &member in &group.members {
+                group_of[self.neighbourhoods()[member].node as usize] = number as u32;
+            }
+        }
+        let labels = self.system().labels().len();
+        let mut seen = vec![false; groups.len() * labels];
+        for (at, _, label, target) in self.graph.transitions() {
+            if target != SINK && group_of[target as usize] != NONE && self.tag_at(at) == Tag::Neutral {
+                seen[group_of[target as usize] as usize * labels + label.index()] = true;
+            }
+        }
+        let of = |row: &[bool]| (0..labels).filter(|&label| row[label]).map(LabelId::new).collect();
+        seen.chunks(labels).map(of).collect()
     }
 
     /// How often each construct of the source takes part in a correct, an incorrect and a neutral transition.
