@@ -128,6 +128,8 @@ pub struct LntWorker<'a> {
     snapshots: Vec<Slot>,
     /// The marks on the way to each snapshot: the last one, linked to those before it.
     snapshot_trails: Vec<u32>,
+    /// The snapshot that each is a copy of.
+    snapshot_parents: Vec<u32>,
     trails: Vec<(u32, u32)>,
     offers: Vec<Offer>,
     parts: Vec<Part>,
@@ -180,6 +182,7 @@ impl<'a> LntWorker<'a> {
             width,
             snapshots: Vec::new(),
             snapshot_trails: Vec::new(),
+            snapshot_parents: Vec::new(),
             trails: Vec::new(),
             offers: Vec::new(),
             parts: Vec::new(),
@@ -240,6 +243,7 @@ impl<'a> LntWorker<'a> {
         let start = snapshot as usize * self.width;
         self.snapshots.extend_from_within(start..start + self.width);
         self.snapshot_trails.push(self.snapshot_trails[snapshot as usize]);
+        self.snapshot_parents.push(snapshot);
         self.snapshot_trails.len() as u32 - 1
     }
 
@@ -563,6 +567,8 @@ impl LntWorker<'_> {
         self.snapshots.resize(self.width, 0);
         self.snapshot_trails.clear();
         self.snapshot_trails.push(NO_TRAIL);
+        self.snapshot_parents.clear();
+        self.snapshot_parents.push(0);
         self.trails.clear();
         self.offers.clear();
         self.parts.truncate(self.fixed_parts);

@@ -96,6 +96,37 @@ impl LntWorker<'_> {
         }
     }
 
+    /// Whether a part's snapshot is a copy of one that is itself a copy: parts may then share a silent beginning.
+    fn is_nested(&self, part: Part) -> bool {
+        self.snapshot_parents[part.snapshot as usize] != 0
+    }
+
+    /// Applies to the target what several parts do silently before their actions, what they share first: parts that
+    /// did not get as far must not undo what others did since.
+    #[cold]
+    fn merge_nested(&mut self, parts: std::ops::Range<usize>) {
+        let mut snapshots: Vec<u32> = Vec::new();
+        for index in parts {
+            let mut snapshot = self.parts[index].snapshot;
+            while snapshot != 0 {
+                snapshots.push(snapshot);
+                snapshot = self.snapshot_parents[snapshot as usize];
+            }
+        }
+        // Copies have higher numbers than what they are copies of.
+        snapshots.sort_unstable();
+        snapshots.dedup();
+        for snapshot in snapshots {
+            let parent = self.snapshot_parents[snapshot as usize];
+            for slot in 0..self.width {
+                let new = self.snapshots[snapshot as usize * self.width + slot];
+                if new != self.snapshots[parent as usize * self.width + slot] {
+                    self.target[slot] = new;
+                }
+            }
+        }
+    }
+
     fn happen_now(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         let code = self.machine.code;
         self.target.copy_from_slice(&self.snapshots[..self.width]);
@@ -103,6 +134,9 @@ impl LntWorker<'_> {
         let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
         for index in parts.clone() {
             self.start_part(self.parts[index]);
+        }
+        if parts.len() > 1 && parts.clone().any(|index| self.is_nested(self.parts[index])) {
+            self.merge_nested(parts.clone());
         }
         for index in parts.clone() {
             let action = &code.actions[self.parts[index].action as usize];
