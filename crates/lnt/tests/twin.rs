@@ -44,14 +44,22 @@ enum Behaviour {
     OnlyIf(usize, u8, Rc<Behaviour>),
     Loop(u32, Rc<Behaviour>),
     Break(u32),
-    Parallel(Vec<usize>, Vec<Rc<Behaviour>>),
+    /// The gates on which branches meet, each with how many of them: all, or two of any.
+    Parallel(Vec<Meeting>, Vec<Rc<Behaviour>>),
     Hide(usize, Rc<Behaviour>),
     Disrupt(Rc<Behaviour>, Rc<Behaviour>),
+    /// A process of its own: its number, its body, the gates it gets, and the variable whose value it gets.
+    Call(u32, Rc<Behaviour>, [usize; 6], Option<usize>),
+    /// What is left of a call, with its own values.
+    Called(Rc<Behaviour>, Values, [usize; 6]),
     /// What is left of this round of a loop, then the loop.
     Round(u32, Rc<Behaviour>, Rc<Behaviour>),
     /// What is left of each branch, with its values, and the values at the fork.
-    Branches(Vec<usize>, Vec<(Rc<Behaviour>, Values)>, Values),
+    Branches(Vec<Meeting>, Vec<(Rc<Behaviour>, Values)>, Values),
 }
+
+/// A gate, and whether two branches meet on it rather than all.
+type Meeting = (usize, bool);
 
 use Behaviour::*;
 
@@ -134,6 +142,18 @@ fn moves(behaviour: &Rc<Behaviour>, values: Values) -> Moves {
             }
         }
         Break(name) => found.breaks.push((*name, values)),
+        Call(_, body, gates, argument) => {
+            let own = [argument.map_or(0, |variable| values[variable]), 0, 0, 0];
+            found = moves(&Rc::new(Called(body.clone(), own, *gates)), values);
+        }
+        Called(rest, own, gates) => {
+            let inner = moves(rest, *own);
+            for (label, rest, own) in inner.steps {
+                let label = label.map(|(gate, value)| (gates[gate], value));
+                found.steps.push((label, Rc::new(Called(rest, own, *gates)), values));
+            }
+            found.ends.extend(inner.ends.iter().map(|_| values));
+        }
         Parallel(gates, branches) => {
             let branches = branches.iter().map(|branch| (branch.clone(), values)).collect();
             found = moves(&Rc::new(Branches(gates.clone(), branches, values)), values);
@@ -154,7 +174,7 @@ fn moves(behaviour: &Rc<Behaviour>, values: Values) -> Moves {
     found
 }
 
-fn parallel(gates: &[usize], branches: &[(Rc<Behaviour>, Values)], fork: Values) -> Moves {
+fn parallel(gates: &[Meeting], branches: &[(Rc<Behaviour>, Values)], fork: Values) -> Moves {
     let all: Vec<Moves> = branches.iter().map(|(branch, values)| moves(branch, *values)).collect();
     let mut found = Moves::default();
     // Values live in the branches until all have ended.
@@ -163,32 +183,36 @@ fn parallel(gates: &[usize], branches: &[(Rc<Behaviour>, Values)], fork: Values)
     };
     for (number, one) in all.iter().enumerate() {
         for (label, rest, values) in &one.steps {
-            match label {
-                Some((gate, value)) if gates.contains(gate) => {
-                    if number > 0 {
-                        continue;
+            let meeting = label.and_then(|(gate, _)| gates.iter().find(|meeting| meeting.0 == gate));
+            let mut after = branches.to_vec();
+            after[number] = (rest.clone(), *values);
+            match meeting {
+                None => step(*label, after),
+                // One that comes first in the list leads; those behind it join with the same label.
+                Some((_, two)) => {
+                    let behind: Vec<usize> = (number + 1..all.len()).collect();
+                    let groups: Vec<Vec<usize>> = match two {
+                        true => behind.iter().map(|&other| vec![other]).collect(),
+                        false if number == 0 => vec![behind],
+                        false => Vec::new(),
+                    };
+                    for group in groups {
+                        let mut together = vec![after.clone()];
+                        for other in group {
+                            let matching: Vec<_> =
+                                all[other].steps.iter().filter(|step| step.0 == *label).collect();
+                            let extend = |known: &Vec<(Rc<Behaviour>, Values)>| {
+                                let extended = matching.iter().map(|(_, rest, values)| {
+                                    let mut known = known.clone();
+                                    known[other] = (rest.clone(), *values);
+                                    known
+                                });
+                                extended.collect::<Vec<_>>()
+                            };
+                            together = together.iter().flat_map(extend).collect();
+                        }
+                        together.into_iter().for_each(|branches| step(*label, branches));
                     }
-                    // Everybody takes part with the same value.
-                    let mut together = vec![vec![(rest.clone(), *values)]];
-                    for other in &all[1..] {
-                        let matching: Vec<_> =
-                            other.steps.iter().filter(|step| step.0 == Some((*gate, *value))).collect();
-                        let extend = |known: &Vec<(Rc<Behaviour>, Values)>| {
-                            let extended = matching.iter().map(|(_, rest, values)| {
-                                let mut known = known.clone();
-                                known.push((rest.clone(), *values));
-                                known
-                            });
-                            extended.collect::<Vec<_>>()
-                        };
-                        together = together.iter().flat_map(extend).collect();
-                    }
-                    together.into_iter().for_each(|branches| step(*label, branches));
-                }
-                _ => {
-                    let mut after = branches.to_vec();
-                    after[number] = (rest.clone(), *values);
-                    step(*label, after);
                 }
             }
         }
@@ -272,7 +296,8 @@ fn write(behaviour: &Behaviour, out: &mut String) {
         Sequence(first, second) => list(&[first.clone(), second.clone()], "", ";\n", ""),
         Select(branches) => list(branches, "select\n", "\n[]\n", "\nend select"),
         Parallel(gates, branches) => {
-            let names: Vec<&str> = gates.iter().map(|&gate| GATES[gate]).collect();
+            let name = |&(gate, two): &Meeting| format!("{}{}", GATES[gate], if two { " #2" } else { "" });
+            let names: Vec<String> = gates.iter().map(name).collect();
             let open =
                 if names.is_empty() { "par\n".to_owned() } else { format!("par {} in\n", names.join(", ")) };
             list(branches, &open, "\n||\n", "\nend par");
@@ -310,7 +335,12 @@ fn write(behaviour: &Behaviour, out: &mut String) {
                 }
             }
         }
-        Round(..) | Branches(..) => unreachable!("only the interpreter makes these"),
+        Call(number, _, gates, argument) => {
+            let gates: Vec<&str> = gates.iter().map(|&gate| GATES[gate]).collect();
+            let argument = argument.map_or("0", |variable| NAMES[variable]);
+            write!(out, "P{number} [{}] ({argument})", gates.join(", ")).unwrap();
+        }
+        Round(..) | Branches(..) | Called(..) => unreachable!("only the interpreter makes these"),
     }
 }
 
@@ -326,8 +356,10 @@ impl Chance {
 /// Draws behaviours that the language accepts.
 struct Drawing {
     chance: Chance,
-    /// Loops get a number each.
+    /// Loops and processes get a number each.
     loops: u32,
+    /// The processes, as LNT.
+    processes: String,
 }
 
 impl Drawing {
@@ -346,7 +378,7 @@ impl Drawing {
     fn draw(&mut self, depth: usize, variables: &[usize], enclosing: &[u32], guarded: bool) -> Rc<Behaviour> {
         let inner = depth.saturating_sub(1);
         let variable = |chance: &mut Chance| variables[chance.below(variables.len())];
-        let kind = if depth == 0 { self.chance.below(6) } else { self.chance.below(19) };
+        let kind = if depth == 0 { self.chance.below(6) } else { self.chance.below(21) };
         Rc::new(match kind {
             0 if !guarded => Null,
             1 if self.chance.below(3) == 0 => Stop,
@@ -393,7 +425,8 @@ impl Drawing {
                 Loop(name, Rc::new(Sequence(first, body)))
             }
             15 | 16 => {
-                let gates = (0..GATES.len()).filter(|_| self.chance.below(3) == 0).collect();
+                let gates: Vec<usize> = (0..GATES.len()).filter(|_| self.chance.below(3) == 0).collect();
+                let gates = gates.into_iter().map(|gate| (gate, self.chance.below(4) == 0)).collect();
                 let count = 2 + self.chance.below(2);
                 // A variable belongs to one branch.
                 let owners: Vec<usize> = variables.iter().map(|_| self.chance.below(count)).collect();
@@ -415,18 +448,42 @@ impl Drawing {
                 }
                 whole
             }
+            19 | 20 => {
+                let body = self.draw(inner, &[0, 1, 2, 3], &[], guarded);
+                self.loops += 1;
+                let number = self.loops;
+                let mut text = String::new();
+                write(&body, &mut text);
+                write!(
+                    self.processes,
+                    "process P{number} [{HEADER}] (p : nat) is\nvar {} : nat in\n\
+                     w := p; x := 0; y := 0; z := 0;\n{text}\nend var\nend process\n",
+                    NAMES.join(", ")
+                )
+                .unwrap();
+                // Gates change places among their kind.
+                let (plain, number_gates) = (self.chance.below(3), self.chance.below(3));
+                let gates = std::array::from_fn(|gate| match gate < PLAIN {
+                    true => (gate + plain) % PLAIN,
+                    false => PLAIN + (gate - PLAIN + number_gates) % PLAIN,
+                });
+                let argument = (!variables.is_empty()).then(|| variable(&mut self.chance));
+                Call(number, body, gates, argument)
+            }
             _ => self.act(variables),
         })
     }
 }
 
-fn program(behaviour: &Behaviour) -> String {
+const HEADER: &str = "A, B, C : none, D, E, F : number";
+
+fn program(behaviour: &Behaviour, processes: &str) -> String {
     let mut body = String::new();
     write(behaviour, &mut body);
     let start: Vec<String> = NAMES.iter().map(|name| format!("{name} := 0")).collect();
     format!(
-        "module drawn is\nchannel number is (nat) end channel\n\
-         process MAIN [A, B, C : none, D, E, F : number] is\nvar {} : nat in\n{};\n{body}\nend var\nend process\n\
+        "module drawn is\nchannel number is (nat) end channel\n{processes}\
+         process MAIN [{HEADER}] is\nvar {} : nat in\n{};\n{body}\nend var\nend process\n\
          end module\n",
         NAMES.join(", "),
         start.join(";\n")
@@ -439,10 +496,10 @@ fn compiled_behaviour_is_what_the_rules_say() {
     let mut refused = Vec::new();
     let drawn = 5000;
     for seed in 0..drawn {
-        let mut drawing = Drawing { chance: Chance(seed * 7919 + 1), loops: 0 };
+        let mut drawing = Drawing { chance: Chance(seed * 7919 + 1), loops: 0, processes: String::new() };
         let depth = 2 + drawing.chance.below(4);
         let behaviour = drawing.draw(depth, &[0, 1, 2, 3], &[], false);
-        let text = program(&behaviour);
+        let text = program(&behaviour, &drawing.processes);
         let mut sources = Sources::new();
         let checked = match Loader::new().load_text("drawn.lnt", &text, &mut sources) {
             Ok(checked) => checked,
