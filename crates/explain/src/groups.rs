@@ -37,6 +37,9 @@ enum Place {
     Label(LabelId),
 }
 
+/// The labels and the number of transitions of each exit.
+type Exits = FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>;
+
 /// Places numbered, so that a neighbourhood's exits are a few numbers.
 #[derive(Default)]
 struct Places {
@@ -96,7 +99,7 @@ impl Tagged<'_> {
         let mut numbers: FxHashMap<Vec<(Tag, u32)>, usize> = FxHashMap::default();
         let mut members: Vec<Vec<usize>> = Vec::new();
         // What each group's exits are: labels and how many.
-        let mut exits: Vec<FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>> = Vec::new();
+        let mut exits: Vec<Exits> = Vec::new();
         let mut row: Vec<(Tag, u32, LabelId)> = Vec::new();
         for (position, one) in self.neighbourhoods().iter().enumerate() {
             row.clear();
@@ -112,7 +115,7 @@ impl Tagged<'_> {
             let group = *numbers.entry(key).or_insert(fresh);
             if group == fresh {
                 members.push(Vec::new());
-                exits.push(FxHashMap::default());
+                exits.push(Exits::default());
             }
             members[group].push(position);
             for &(tag, place, label) in &row {
@@ -123,7 +126,7 @@ impl Tagged<'_> {
                 }
             }
         }
-        let group = |(members, exits): (Vec<usize>, FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>)| {
+        let group = |(members, exits): (Vec<usize>, Exits)| {
             let exit = |((tag, place), (labels, transitions)): ((Tag, u32), (Vec<LabelId>, u64))| Exit {
                 tag,
                 labels,

@@ -80,7 +80,7 @@ pub(crate) fn tag<'l>(
         });
     }
     let reverse = graph.reverse();
-    Ok(Some(Tagged::tagged(graph, reverse, tags, Method::PrefixSuffix)))
+    Ok(Some(Tagged::from_tags(graph, reverse, tags, Method::PrefixSuffix)))
 }
 
 impl Monitor {

@@ -184,10 +184,11 @@ impl Tagged<'_> {
         labels: &[L],
         lasso: Option<usize>,
     ) -> Result<Run, NotACounterexample> {
-        // For each step the nodes where the run may be, with the step that led there.
-        let mut layers: Vec<Vec<(Node, Option<(Step, usize)>)>> = vec![vec![(0, None)]];
+        /// A node where the run may be, with the step that led there and its position in the layer before.
+        type Place = (Node, Option<(Step, usize)>);
+        let mut layers: Vec<Vec<Place>> = vec![vec![(0, None)]];
         for (at, label) in labels.iter().enumerate() {
-            let mut next: Vec<(Node, Option<(Step, usize)>)> = Vec::new();
+            let mut next: Vec<Place> = Vec::new();
             let mut saved = false;
             for (position, &(node, _)) in layers[at].iter().enumerate() {
                 for step in self.outgoing(node).filter(|&step| self.label(step) == label.as_ref()) {

@@ -140,12 +140,12 @@ impl<'l> Tagged<'l> {
             goals,
             endless_regions,
             owing: monitor.goal == Goal::Owe,
-            ..Self::tagged(graph, reverse, tags, method)
+            ..Self::from_tags(graph, reverse, tags, method)
         }))
     }
 
     /// Puts the parts together and finds the neighbourhoods.
-    pub(crate) fn tagged(graph: Graph<'l>, reverse: Reverse, tags: Vec<Tag>, method: Method) -> Self {
+    pub(crate) fn from_tags(graph: Graph<'l>, reverse: Reverse, tags: Vec<Tag>, method: Method) -> Self {
         let neighbourhoods = find_neighbourhoods(&graph, &tags);
         let goals = vec![false; graph.len()];
         Self { graph, reverse, tags, method, neighbourhoods, goals, endless_regions: 0, owing: false }
