@@ -63,11 +63,14 @@ type Meeting = (usize, bool);
 
 use Behaviour::*;
 
+/// A gate with its value.
+type Label = (usize, Option<u8>);
+
 /// What can happen in a state.
 #[derive(Default)]
 struct Moves {
     /// A gate with its value, or the internal action, and what remains.
-    steps: Vec<(Option<(usize, Option<u8>)>, Rc<Behaviour>, Values)>,
+    steps: Vec<(Option<Label>, Rc<Behaviour>, Values)>,
     /// Ways to end.
     ends: Vec<Values>,
     /// Ways to leave a loop.
@@ -310,12 +313,22 @@ fn write(behaviour: &Behaviour, out: &mut String) {
             list(&[then.clone(), otherwise.clone()], &open, "\nelse\n", "\nend if");
         }
         OnlyIf(variable, value, then) => {
-            list(&[then.clone()], &format!("only if {} == {value} then\n", NAMES[*variable]), "", "\nend if");
+            list(
+                std::slice::from_ref(then),
+                &format!("only if {} == {value} then\n", NAMES[*variable]),
+                "",
+                "\nend if",
+            );
         }
-        Loop(name, body) => list(&[body.clone()], &format!("loop L{name} in\n"), "", "\nend loop"),
+        Loop(name, body) => list(std::slice::from_ref(body), &format!("loop L{name} in\n"), "", "\nend loop"),
         Hide(gate, inner) => {
             let channel = if *gate < PLAIN { "none" } else { "number" };
-            list(&[inner.clone()], &format!("hide {} : {channel} in\n", GATES[*gate]), "", "\nend hide");
+            list(
+                std::slice::from_ref(inner),
+                &format!("hide {} : {channel} in\n", GATES[*gate]),
+                "",
+                "\nend hide",
+            );
         }
         Null => out.push_str("null"),
         Stop => out.push_str("stop"),
