@@ -36,10 +36,12 @@
 //! # Ok::<(), ModelError>(())
 //! ```
 
+mod coverage;
 mod layout;
 mod provenance;
 mod rows;
 
+pub use coverage::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, ProcessEntry};
 pub use layout::Layout;
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use rows::{LocalRows, SharedRows};

@@ -20,6 +20,7 @@ use model::{Mark, MarkId, MarkKind, SharedRows};
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 
+use crate::coverage::coverage_map;
 use crate::typed::{FunctionId, ProcessId, Program};
 use body::{Binding, Body, Place};
 use code::{Code, FunctionCode, GlobalGate, Op};
@@ -58,6 +59,7 @@ pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, 
         op_regions: Vec::new(),
         marks_wanted: marks,
         marks: Vec::new(),
+        block_ends: if marks { block_ends(program) } else { FxHashMap::default() },
         mark_ids: FxHashMap::default(),
         function_numbers: FxHashMap::default(),
         pending_functions: Vec::new(),
@@ -73,6 +75,12 @@ pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, 
     };
     compiler.program(root);
     compiler.finish()
+}
+
+/// For the last statement of every block, the whole block.
+fn block_ends(program: &Program) -> FxHashMap<Span, Span> {
+    let blocks = coverage_map(program).blocks.into_iter();
+    blocks.map(|block| (block.last, block.span)).collect()
 }
 
 /// A position in the code that may not be known yet.
@@ -98,6 +106,8 @@ struct Compiler<'p> {
     marks_wanted: bool,
     marks: Vec<Mark>,
     mark_ids: FxHashMap<(MarkKind, Span), MarkId>,
+    /// The block that ends with a statement.
+    block_ends: FxHashMap<Span, Span>,
     function_numbers: FxHashMap<FunctionId, u32>,
     pending_functions: Vec<FunctionId>,
     /// The function numbers of predicate types' conditions.

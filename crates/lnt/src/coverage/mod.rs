@@ -1,0 +1,8 @@
+//! What coverage needs to know of a program: which blocks, decisions and actions it has, and, for people who measure
+//! with probes, the same program with probes in it.
+
+mod conditions;
+mod map;
+
+pub use map::coverage_map;
+pub(crate) use map::{case_decision_span, is_simple, need_not_return};
