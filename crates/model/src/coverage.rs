@@ -48,6 +48,10 @@ pub struct Block {
     pub depends: Vec<Dependency>,
     /// The instruction before it that never ends, where there is one: then it can't be reached.
     pub behind: Option<Span>,
+    /// Blocks of the same process that are executed before it on every way to it.
+    pub after: Vec<usize>,
+    /// The processes that it calls, positions in [`CoverageMap::processes`].
+    pub calls: Vec<usize>,
 }
 
 impl Block {

@@ -37,11 +37,13 @@
 //! ```
 
 mod coverage;
+mod encounter;
 mod layout;
 mod provenance;
 mod rows;
 
 pub use coverage::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, ProcessEntry};
+pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use layout::Layout;
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use rows::{LocalRows, SharedRows};

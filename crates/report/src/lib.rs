@@ -11,6 +11,7 @@
 
 mod check;
 mod comparison;
+mod coverage;
 mod exploration;
 mod number;
 mod reduction;
@@ -18,6 +19,10 @@ mod system;
 
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason};
+pub use coverage::{
+    BaselineChange, Counts, Coverage, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess,
+    Criterion, DecisionCounts, Hole, RelatedPlace, Site, SiteKind, Suggestion, Suggestions,
+};
 pub use exploration::Exploration;
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod compose;
 mod convert;
+mod cover;
 mod demo;
 mod explore;
 mod info;
@@ -25,6 +26,7 @@ pub enum Command {
     Convert(convert::Convert),
     Reduce(reduce::Reduce),
     Check(check::Check),
+    Cover(cover::Cover),
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
@@ -41,6 +43,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Convert(command) => command.run(terminal),
         Command::Reduce(command) => command.run(terminal),
         Command::Check(command) => command.run(terminal),
+        Command::Cover(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),

@@ -8,7 +8,7 @@ use source::Span;
 use super::body::{Binding, Body, BodyKind, Place};
 use super::code::Op;
 use super::{Compiler, Label};
-use crate::coverage::{case_decision_span, is_simple, need_not_return};
+use crate::coverage::{case_decision_span, conditions_of, is_simple, need_not_return, operands_of};
 use crate::typed::{
     Argument, CaseBranch, ConditionalBranch, Expression, GateRef, Mode, Statement, StatementKind, VariableId,
 };
@@ -183,10 +183,30 @@ impl<'p> Compiler<'p> {
 
     /// A condition whose outcome coverage counts; left on the stack.
     fn decision(&mut self, body: &Body<'p>, condition: &'p Expression) {
+        let (true, Some(name)) = (self.marks_wanted, body.process_name()) else {
+            return self.expression(body, condition);
+        };
+        let mark = self.mark(MarkKind::Decision(true), condition.span, name);
+        let watched = self.watched.contains(&condition.span);
+        if watched {
+            self.watch(conditions_of(condition));
+            self.watch(operands_of(condition));
+        }
         self.expression(body, condition);
-        if let (true, Some(name)) = (self.marks_wanted, body.process_name()) {
-            let mark = self.mark(MarkKind::Decision(true), condition.span, name);
-            self.emit(Op::Decide(mark), condition.span);
+        self.emit(Op::Decide(mark), condition.span);
+        if watched {
+            self.emit(Op::Record(mark, true), condition.span);
+            self.watching.clear();
+        }
+    }
+
+    /// Has the values of expressions recorded, until [`Compiler::watching`] is cleared.
+    fn watch(&mut self, expressions: Vec<&'p Expression>) {
+        for expression in expressions {
+            if !self.watching.contains_key(&expression.span) {
+                self.watching.insert(expression.span, self.code.observed.len() as u32);
+                self.code.observed.push((expression.span, expression.ty));
+            }
         }
     }
 
@@ -222,8 +242,19 @@ impl<'p> Compiler<'p> {
         after: Label,
         span: Span,
     ) {
+        let first = branches.first().and_then(case_decision_span);
+        let watched =
+            first.is_some_and(|first| self.watched.contains(&first)) && body.process_name().is_some();
+        if watched {
+            self.watch(subjects.iter().collect());
+        }
         for subject in subjects {
             self.expression(body, subject);
+        }
+        if let (true, Some(first), Some(name)) = (watched, first, body.process_name()) {
+            let mark = self.mark(MarkKind::Decision(true), first, name);
+            self.emit(Op::Record(mark, false), first);
+            self.watching.clear();
         }
         let count = subjects.len() as u32;
         for (index, branch) in branches.iter().enumerate() {

@@ -27,6 +27,7 @@ use crate::typed::{
 /// ```
 pub fn coverage_map(program: &Program) -> CoverageMap {
     let ends = process_ends(program);
+    let entries = entries(program);
     let mut map = CoverageMap::default();
     for (index, process) in program.processes.iter().enumerate() {
         if program.root.is_some_and(|root| root.index() == index) {
@@ -37,15 +38,27 @@ pub fn coverage_map(program: &Program) -> CoverageMap {
             module: program[process.module].name.clone(),
             span: process.extent,
         });
-        let mut walk = Walk { process, ends: &ends, map: &mut map, open: None, left: Vec::new() };
-        walk.statement(&process.body, &mut Way::default());
-        walk.close();
+        let mut walk =
+            Walk { process, ends: &ends, entries: &entries, map: &mut map, open: None, left: Vec::new() };
+        walk.inner(&process.body, &mut Way::default());
     }
     map
 }
 
+/// For each process, its position in the map.
+fn entries(program: &Program) -> Vec<Option<usize>> {
+    let mut next = 0;
+    let entry = |index: usize| {
+        let counted = program.root.is_none_or(|root| root.index() != index);
+        next += usize::from(counted);
+        counted.then(|| next - 1)
+    };
+    (0..program.processes.len()).map(entry).collect()
+}
+
 /// For each process, whether it can end, as far as its text tells.
 fn process_ends(program: &Program) -> Vec<bool> {
+    let entries = entries(program);
     let mut ends = vec![false; program.processes.len()];
     loop {
         let mut changed = false;
@@ -57,8 +70,9 @@ fn process_ends(program: &Program) -> Vec<bool> {
                     module: String::new(),
                     span: process.span,
                 });
+                let map = &mut scratch;
                 let mut walk =
-                    Walk { process, ends: &ends, map: &mut scratch, open: None, left: Vec::new() };
+                    Walk { process, ends: &ends, entries: &entries, map, open: None, left: Vec::new() };
                 let mut way = Way::default();
                 walk.statement(&process.body, &mut way);
                 if way.behind.is_none() {
@@ -80,17 +94,16 @@ struct Way {
     depends: Vec<Dependency>,
     /// The instruction that it can't get past.
     behind: Option<Span>,
-}
-
-struct OpenBlock {
-    block: Block,
+    /// The blocks that were executed on it.
+    after: Vec<usize>,
 }
 
 struct Walk<'a> {
     process: &'a Process,
     ends: &'a [bool],
+    entries: &'a [Option<usize>],
     map: &'a mut CoverageMap,
-    open: Option<OpenBlock>,
+    open: Option<Block>,
     /// Loops that a reachable `break` leaves.
     left: Vec<LoopId>,
 }
@@ -106,9 +119,9 @@ impl Walk<'_> {
             StatementKind::Var { body, .. } | StatementKind::Hide { body, .. } => self.statement(body, way),
             _ if is_simple(statement) => self.simple(statement, way),
             _ => {
-                self.close();
+                self.close(way);
                 self.control(statement, way);
-                self.close();
+                self.close(way);
             }
         }
     }
@@ -117,23 +130,23 @@ impl Walk<'_> {
     fn simple(&mut self, statement: &Statement, way: &mut Way) {
         let process = self.map.processes.len() - 1;
         let number = self.map.blocks.len();
-        let open = self.open.get_or_insert_with(|| OpenBlock {
-            block: Block {
-                span: statement.span,
-                last: statement.span,
-                ends_before_last: false,
-                process,
-                actions: Vec::new(),
-                depends: way.depends.clone(),
-                behind: way.behind,
-            },
+        let open = self.open.get_or_insert_with(|| Block {
+            span: statement.span,
+            last: statement.span,
+            ends_before_last: false,
+            process,
+            actions: Vec::new(),
+            depends: way.depends.clone(),
+            behind: way.behind,
+            after: way.after.clone(),
+            calls: Vec::new(),
         });
-        open.block.span = open.block.span.to(statement.span);
-        open.block.last = statement.span;
-        open.block.ends_before_last = need_not_return(statement);
+        open.span = open.span.to(statement.span);
+        open.last = statement.span;
+        open.ends_before_last = need_not_return(statement);
         let ends = match &statement.kind {
             StatementKind::Action(action) => {
-                open.block.actions.push(self.map.actions.len());
+                open.actions.push(self.map.actions.len());
                 let gate = match action.gate {
                     GateRef::Local(gate) => self.process.scope[gate].name.clone(),
                     GateRef::Internal => "i".to_owned(),
@@ -142,7 +155,10 @@ impl Walk<'_> {
                 self.map.actions.push(ActionInstance { span: statement.span, process, gate, block: number });
                 true
             }
-            StatementKind::Instantiate { process, .. } => self.ends[process.index()],
+            StatementKind::Instantiate { process, .. } => {
+                open.calls.extend(self.entries[process.index()]);
+                self.ends[process.index()]
+            }
             StatementKind::Break(id) => {
                 if way.behind.is_none() {
                     self.left.push(*id);
@@ -157,9 +173,11 @@ impl Walk<'_> {
         }
     }
 
-    fn close(&mut self) {
-        if let Some(open) = self.open.take() {
-            self.map.blocks.push(open.block);
+    /// Ends the block at hand: what follows comes after it.
+    fn close(&mut self, way: &mut Way) {
+        if let Some(block) = self.open.take() {
+            way.after.push(self.map.blocks.len());
+            self.map.blocks.push(block);
         }
     }
 
@@ -195,10 +213,11 @@ impl Walk<'_> {
                 one_of(ways, span, way);
             }
             StatementKind::Par { branches, .. } => {
-                let before = way.depends.len();
+                let before = way.clone();
                 for branch in branches {
-                    let inner = self.branch(&branch.body, way, Vec::new());
-                    way.depends.extend(inner.depends.get(before..).unwrap_or_default());
+                    let inner = self.branch(&branch.body, &before, Vec::new());
+                    way.after.extend(inner.after.get(before.after.len()..).unwrap_or_default());
+                    way.depends.extend(inner.depends.get(before.depends.len()..).unwrap_or_default());
                     if inner.behind.is_some() {
                         way.behind.get_or_insert(span);
                     }
@@ -221,7 +240,7 @@ impl Walk<'_> {
     /// A part of a control instruction: its blocks end with it.
     fn inner(&mut self, statement: &Statement, way: &mut Way) {
         self.statement(statement, way);
-        self.close();
+        self.close(way);
     }
 
     /// A part that is entered under further conditions; gives how control leaves it.
@@ -323,7 +342,7 @@ fn one_of(ways: Vec<Way>, span: Span, way: &mut Way) {
     let several = ways.len() > 1;
     let mut ending = ways.into_iter().filter(|way| way.behind.is_none());
     match (ending.next(), ending.next()) {
-        (Some(only), None) if several => way.depends = only.depends,
+        (Some(only), None) if several => *way = only,
         (Some(_), _) => {}
         (None, _) => way.behind = Some(span),
     }

@@ -4,5 +4,6 @@
 mod conditions;
 mod map;
 
+pub(crate) use conditions::{conditions_of, operands_of};
 pub use map::coverage_map;
 pub(crate) use map::{case_decision_span, is_simple, need_not_return};

@@ -7,6 +7,7 @@ mod shortcuts;
 mod successors;
 mod values;
 
+pub use machine::FIRST_OBSERVATION;
 pub use print::print_value;
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, initial_state};

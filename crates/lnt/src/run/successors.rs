@@ -8,6 +8,8 @@
 //! Silent ways that lead through a choice are tried on copies of the state (*snapshots*), because the choice is made
 //! only by the action. Snapshot 0 is the state itself; most regions rest right before their actions and need no other.
 
+mod encounters;
+
 use std::sync::Arc;
 
 use lts::{LabelId, OriginId};
@@ -109,6 +111,8 @@ pub struct LntWorker<'a> {
     fixed_offers: Vec<Option<Offer>>,
     fixed_parts: usize,
     fixed_values: usize,
+    /// Set while rendezvous are looked at, not taken.
+    examination: Option<Box<encounters::Examination>>,
 }
 
 /// The state in which everything begins, and the marks of what runs before it.
@@ -144,6 +148,7 @@ impl<'a> LntWorker<'a> {
             fixed_offers: vec![None; model.compiled.code.actions.len()],
             fixed_parts: 0,
             fixed_values: 0,
+            examination: None,
         };
         worker.fix_offers();
         worker
@@ -164,6 +169,22 @@ impl<'a> LntWorker<'a> {
         }
         self.fixed_parts = self.parts.len();
         self.fixed_values = self.values.len();
+    }
+
+    /// Gathers what can happen in a state.
+    fn gather(&mut self, state: &[Slot]) -> Result<(), ModelError> {
+        self.machine.values.refresh();
+        self.snapshots.clear();
+        self.snapshots.extend_from_slice(state);
+        self.snapshot_trails.clear();
+        self.snapshot_trails.push(NO_TRAIL);
+        self.trails.clear();
+        self.offers.clear();
+        self.parts.truncate(self.fixed_parts);
+        self.values.truncate(self.fixed_values);
+        self.ends.clear();
+        self.bounds.clear();
+        self.collect(0, 0)
     }
 
     fn op(&self, address: u32) -> Op {
@@ -373,6 +394,9 @@ impl<'a> LntWorker<'a> {
         }
         self.bounds.push((self.offers.len() as u32, self.ends.len() as u32));
         if !description.rules.is_empty() {
+            if self.examination.is_some() {
+                self.examine(fork, first);
+            }
             self.synchronise(fork, first);
         }
         let joint = match description.kind {
@@ -750,18 +774,7 @@ impl<'a> LntWorker<'a> {
 
 impl Worker for LntWorker<'_> {
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
-        self.machine.values.refresh();
-        self.snapshots.clear();
-        self.snapshots.extend_from_slice(state);
-        self.snapshot_trails.clear();
-        self.snapshot_trails.push(NO_TRAIL);
-        self.trails.clear();
-        self.offers.clear();
-        self.parts.truncate(self.fixed_parts);
-        self.values.truncate(self.fixed_values);
-        self.ends.clear();
-        self.bounds.clear();
-        self.collect(0, 0)?;
+        self.gather(state)?;
         for index in 0..self.offers.len() {
             let offer = self.offers[index];
             self.complete(offer, emit)?;
