@@ -129,7 +129,7 @@ fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Expl
     coverage
 }
 
-fn stopped(model: &dyn Model, found: &Exploration) -> Option<Stopped> {
+pub(crate) fn stopped(model: &dyn Model, found: &Exploration) -> Option<Stopped> {
     Some(match &found.outcome {
         Outcome::Complete => return None,
         Outcome::StateLimit => Stopped::StateLimit,

@@ -298,7 +298,7 @@ fn finding_dead_code() {
 fn the_liberty_an_outcome_counts_when_its_step_is_taken() {
     let outcome = cover(
         "process MAIN [A, B : none] (x : bool) is
-            select if x then A; stop end if [] B; stop end select
+            select only if x then A; stop end if [] B; stop end select
          end process",
         &["MAIN (true)"],
     );

@@ -106,7 +106,9 @@ impl Compiler<'_> {
             }
         }
         for region in &self.code.regions {
-            self.code.slot_bits[region.counter as usize] = bits_for(region.locations.len() as u64);
+            // Other regions and frames may lie at the same place at other times.
+            let bits = &mut self.code.slot_bits[region.counter as usize];
+            *bits = (*bits).max(bits_for(region.locations.len() as u64));
         }
     }
 

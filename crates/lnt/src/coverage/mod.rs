@@ -2,8 +2,11 @@
 //! with probes, the same program with probes in it.
 
 mod conditions;
+mod critical;
 mod map;
+mod probes;
 
 pub(crate) use conditions::{conditions_of, operands_of};
 pub use map::coverage_map;
 pub(crate) use map::{case_decision_span, is_simple, need_not_return};
+pub use probes::{Instrumented, InstrumentedModule, Probes, instrument};

@@ -1,0 +1,174 @@
+//! The theorem of Salaün and Ye (2015): with its probes hidden, an instrumented program is branching bisimilar to the
+//! original. And measuring with probes agrees with measuring directly, the documented liberty aside.
+
+mod random_programs;
+
+use std::path::Path;
+
+use cover::{Example, Opened, Subject};
+use explore::Limits;
+use lnt::Probes;
+use lts::{Lts, Progress, Selector};
+use model::Model;
+
+fn explored(model: &dyn Model, states: usize) -> Option<Lts> {
+    let found =
+        explore::explore(model, &Limits { states, threads: 1, ..Limits::default() }, &Progress::new());
+    found.outcome.is_complete().then_some(found.lts)
+}
+
+/// What a comparison has shown.
+struct Compared {
+    states: usize,
+    probed_states: usize,
+    critical: usize,
+    /// Critical items that were seen directly and not by probes.
+    liberties: usize,
+}
+
+/// Checks both claims for an example; nothing where it has too many states or fails at run time.
+fn compare(example: &Example, opened: &Opened, limit: usize, text: &str) -> Option<Compared> {
+    let original = explored(opened.model(), limit)?;
+    let all = Probes { blocks: true, decisions: true, actions: (0..opened.map.actions.len()).collect() };
+    let instrumented = cover::instrumented(opened, &all);
+    let written: Vec<&str> = instrumented.modules.iter().map(|module| module.text.as_str()).collect();
+    let written = written.join("\n");
+    let model = cover::open_instrumented(example, &instrumented).unwrap_or_else(|error| {
+        panic!("{}\n{text}\n{written}", error.sources.render_all(&error.diagnostics, false))
+    });
+    let probed = explored(&model, limit * 40)?;
+    let hidden = probed.hide(&[Selector::parse(&instrumented.gate).unwrap()]);
+    let verdict = bisim::compare(&original, &hidden, bisim::Relation::Branching).unwrap();
+    assert!(matches!(verdict, bisim::Comparison::Equivalent), "{verdict:?}\n{text}\n{written}");
+
+    let limits = Limits { states: limit * 40, threads: 1, ..Limits::default() };
+    let (direct, _) =
+        cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
+    let probes = cover::measure_with_probes(example, opened, &limits, &Progress::new());
+    let (direct, seen) = (direct.coverage, &probes.measurement.coverage);
+    let mut liberties = 0;
+    let mut agree = |what: String, direct: bool, probed: bool, critical: bool| {
+        if direct != probed {
+            assert!(critical && direct, "{what}: {direct} directly, {probed} with probes\n{text}\n{written}");
+            liberties += 1;
+        }
+    };
+    for block in 0..direct.blocks.len() {
+        let critical = probes.critical_blocks[block];
+        agree(format!("block {block}"), direct.blocks[block], seen.blocks[block], critical);
+    }
+    for decision in 0..direct.decisions.len() {
+        let (own, other) = (direct.decisions[decision], seen.decisions[decision]);
+        let critical = probes.critical_decisions[decision];
+        agree(format!("decision {decision} true"), own.yes, other.yes, critical);
+        agree(format!("decision {decision} false"), own.no, other.no, critical);
+    }
+    // With probes, actions are looked for only in blocks that the probes of decisions show to be executable.
+    let anything_critical = probes.critical_decisions.contains(&true);
+    for action in 0..direct.actions.len() {
+        agree(format!("action {action}"), direct.actions[action], seen.actions[action], anything_critical);
+    }
+    let critical = probes.critical_blocks.iter().chain(&probes.critical_decisions);
+    Some(Compared {
+        states: original.state_count(),
+        probed_states: probed.state_count(),
+        critical: critical.filter(|&&one| one).count(),
+        liberties,
+    })
+}
+
+fn open(path: &Path, example: &Example) -> Opened {
+    Subject::new(path).open(example).unwrap_or_else(|error| {
+        panic!("{}", error.sources.render_all(&error.diagnostics, false));
+    })
+}
+
+#[test]
+fn on_random_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    let count: u64 = std::env::var("PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(3000);
+    let first: u64 = std::env::var("FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let (mut checked, mut critical, mut liberties, mut states, mut probed) = (0, 0, 0, 0, 0);
+    for seed in first..first + count {
+        let text = random_programs::program(seed);
+        std::fs::write(&path, &text).unwrap();
+        if std::env::var_os("SHOW").is_some() {
+            println!("seed {seed}\n{text}");
+        }
+        let example = Example::of_root("MAIN");
+        let opened = match Subject::new(&path).open(&example) {
+            Ok(opened) => opened,
+            Err(error) => {
+                panic!("seed {seed}: {}\n{text}", error.sources.render_all(&error.diagnostics, false))
+            }
+        };
+        if let Some(compared) = compare(&example, &opened, 500, &format!("seed {seed}\n{text}")) {
+            checked += 1;
+            critical += usize::from(compared.critical > 0);
+            liberties += usize::from(compared.liberties > 0);
+            states += compared.states;
+            probed += compared.probed_states;
+        }
+    }
+    println!("{checked} of {count} programs, {critical} with critical items, {liberties} with liberties");
+    println!("{states} states, {probed} with probes");
+    assert!(checked as u64 > count / 2, "too many programs were left out");
+    assert!(critical as u64 > count / 10, "there is little for table 3 to do");
+}
+
+/// The minimal example of the liberty: the probe of a critical decision stands behind the select, which never ends.
+#[test]
+fn the_liberty_is_all_that_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    let text = "module m is process MAIN [A, B : none] (x : bool) is
+        select only if x then A; stop end if [] B end select end process end module";
+    std::fs::write(&path, text).unwrap();
+    let example = Example::of_root("MAIN (true)");
+    let opened = open(&path, &example);
+    let compared = compare(&example, &opened, 1000, text).unwrap();
+    assert_eq!((compared.critical, compared.liberties), (1, 1));
+    let limits = Limits::default();
+    let (direct, _) =
+        cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
+    let probes = cover::measure_with_probes(&example, &opened, &limits, &Progress::new());
+    assert!(direct.coverage.decisions[0].yes && !probes.measurement.coverage.decisions[0].yes);
+}
+
+/// Table 2 and table 3 as they are written out.
+#[test]
+fn probes_are_written_as_in_the_tables() {
+    let written = |body: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.lnt");
+        let text =
+            format!("module m is process MAIN [A, B, C : none] (x : nat) is {body} end process end module");
+        std::fs::write(&path, text).unwrap();
+        let opened = open(&path, &Example::of_root("MAIN (1)"));
+        let probes = Probes { decisions: true, ..Probes::default() };
+        let text = cover::instrumented(&opened, &probes).modules[0].text.clone();
+        let (_, body) = text.split_once(" is ").and_then(|(_, rest)| rest.split_once(" is ")).unwrap();
+        body.trim_end_matches(" end process end module").to_owned()
+    };
+    assert_eq!(written("if x > 0 then A end if"), "PROBE (\"D0\", (x > 0)); if x > 0 then A end if");
+    assert_eq!(
+        written("case x in 0 -> A | any -> B end case"),
+        "case x in 0 -> PROBE (\"D0\", true); A | any -> PROBE (\"D0\", false); PROBE (\"D1\", true); B end case"
+    );
+    assert_eq!(
+        written("while x > 5 loop A end loop; B"),
+        "PROBE (\"D0\", (x > 5)); while x > 5 loop A end loop; PROBE (\"D0\", (x > 5)); B"
+    );
+    assert_eq!(
+        written("select only if x > 0 then A end if [] B end select; C"),
+        "var PROBED_0 : nat in PROBED_0 := 2; select if x > 0 then PROBED_0 := 1 else PROBED_0 := 0 end if; \
+         only if x > 0 then A end if [] B end select; PROBE (\"D0\", PROBED_0); C end var"
+    );
+    // The branch may end in silence: behind the select, the probe would still make the choice. It waits for C.
+    assert_eq!(
+        written("select if x > 0 then A end if [] B end select; C"),
+        "var PROBED_0 : nat in PROBED_0 := 2; select if x > 0 then PROBED_0 := 1 else PROBED_0 := 0 end if; \
+         if x > 0 then A end if [] B end select; C; PROBE (\"D0\", PROBED_0) end var"
+    );
+}
