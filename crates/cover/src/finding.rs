@@ -118,7 +118,9 @@ impl Search<'_> {
             };
             let controlled: Vec<usize> =
                 (0..self.map.blocks.len()).filter(|&block| controls(&self.map.blocks[block])).collect();
-            controlled.iter().for_each(|&block| self.explained[block] = true);
+            // What can't be reached by its place stays dead when the decision is mended.
+            let mendable = controlled.iter().filter(|&&block| self.map.blocks[block].behind.is_none());
+            mendable.for_each(|&block| self.explained[block] = true);
             let constant = if missing { "false" } else { "true" };
             let mut finding = Finding {
                 kind: FindingKind::IllFormedDecision,

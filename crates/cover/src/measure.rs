@@ -6,6 +6,9 @@
 //! The one liberty against the definitions: an outcome counts when a step that evaluated it is taken. Probes show a
 //! decision at the start of a branch of a `select` only once the `select` has ended (table 3), so that they miss it
 //! where the branch blocks later on; here it is seen.
+//!
+//! Their fragment has no `only if`. Where it refuses, no step can tell: its outcome counts where it was evaluated in a
+//! state that was reached, and so does that of an `if` that leads straight to `stop`.
 
 use explore::{Exploration, Limits, Outcome};
 use lts::{OriginId, Progress, StateId};

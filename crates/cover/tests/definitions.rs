@@ -321,6 +321,19 @@ fn an_outcome_of_a_way_that_is_not_taken_does_not_count() {
     assert_eq!(outcome.coverage.decisions[0], cover::Outcomes::default());
 }
 
+/// Refusing is what `only if` does: its false outcome counts although no step shows it.
+#[test]
+fn a_refusal_is_an_outcome() {
+    let text = "process MAIN [A, B : none] (x : bool) is
+            loop select only if x then A end if [] B end select end loop
+         end process";
+    assert_eq!(
+        cover(text, &["MAIN (false)"]).coverage.decisions[0],
+        cover::Outcomes { yes: false, no: true }
+    );
+    assert_eq!(cover(text, &["MAIN (true)"]).coverage.decisions[0], cover::Outcomes { yes: true, no: false });
+}
+
 /// A model without decisions, and one without anything.
 #[test]
 fn models_without_decisions() {

@@ -10,6 +10,7 @@ use explore::Limits;
 use lnt::Probes;
 use lts::{Lts, Progress, Selector};
 use model::Model;
+use rayon::prelude::*;
 
 fn explored(model: &dyn Model, states: usize) -> Option<Lts> {
     let found =
@@ -83,37 +84,39 @@ fn open(path: &Path, example: &Example) -> Opened {
     })
 }
 
+/// How many programs are drawn, and from which seed on; the environment may ask for others.
+fn seeds() -> std::ops::Range<u64> {
+    let number =
+        |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let first = number("FIRST", 0);
+    first..first + number("PROGRAMS", 2000)
+}
+
 #[test]
 fn on_random_programs() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.lnt");
-    let count: u64 = std::env::var("PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(3000);
-    let first: u64 = std::env::var("FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    let (mut checked, mut critical, mut liberties, mut states, mut probed) = (0, 0, 0, 0, 0);
-    for seed in first..first + count {
+    let seeds = seeds();
+    let count = seeds.end - seeds.start;
+    let check = |seed: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.lnt");
         let text = random_programs::program(seed);
         std::fs::write(&path, &text).unwrap();
-        if std::env::var_os("SHOW").is_some() {
-            println!("seed {seed}\n{text}");
-        }
         let example = Example::of_root("MAIN");
-        let opened = match Subject::new(&path).open(&example) {
-            Ok(opened) => opened,
-            Err(error) => {
-                panic!("seed {seed}: {}\n{text}", error.sources.render_all(&error.diagnostics, false))
-            }
-        };
-        if let Some(compared) = compare(&example, &opened, 500, &format!("seed {seed}\n{text}")) {
-            checked += 1;
-            critical += usize::from(compared.critical > 0);
-            liberties += usize::from(compared.liberties > 0);
-            states += compared.states;
-            probed += compared.probed_states;
-        }
-    }
-    println!("{checked} of {count} programs, {critical} with critical items, {liberties} with liberties");
-    println!("{states} states, {probed} with probes");
-    assert!(checked as u64 > count / 2, "too many programs were left out");
+        let opened = Subject::new(&path).open(&example).unwrap_or_else(|error| {
+            panic!("seed {seed}: {}\n{text}", error.sources.render_all(&error.diagnostics, false))
+        });
+        compare(&example, &opened, 500, &format!("seed {seed}\n{text}"))
+    };
+    let compared: Vec<Compared> = seeds.into_par_iter().filter_map(check).collect();
+    let sum = |part: fn(&Compared) -> usize| compared.iter().map(part).sum::<usize>();
+    let critical = sum(|one| usize::from(one.critical > 0));
+    let liberties = sum(|one| usize::from(one.liberties > 0));
+    println!(
+        "{} of {count} programs, {critical} with critical items, {liberties} with liberties",
+        compared.len()
+    );
+    println!("{} states, {} with probes", sum(|one| one.states), sum(|one| one.probed_states));
+    assert!(compared.len() as u64 > count / 2, "too many programs were left out");
     assert!(critical as u64 > count / 10, "there is little for table 3 to do");
 }
 
@@ -171,4 +174,52 @@ fn probes_are_written_as_in_the_tables() {
         "var PROBED_0 : nat in PROBED_0 := 2; select if x > 0 then PROBED_0 := 1 else PROBED_0 := 0 end if; \
          if x > 0 then A end if [] B end select; C; PROBE (\"D0\", PROBED_0) end var"
     );
+}
+
+/// Both claims on every bundled model, from its own root and from those of the suites.
+#[test]
+fn on_the_bundled_models() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut subjects: Vec<(std::path::PathBuf, Vec<Example>)> = Vec::new();
+    for folder in folders(&library).into_iter().chain(folders(&library.join("coverage"))) {
+        for path in files(&folder, "lnt") {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let suite =
+                folder.join(format!("suite{}.toml", name.trim_start_matches(|c: char| !c.is_ascii_digit())));
+            let examples = match suite.is_file() {
+                true => cover::load_suite(&suite, &mut source::Sources::new()).unwrap(),
+                false => vec![Example { name: "MAIN".to_owned(), ..Example::default() }],
+            };
+            subjects.push((path, examples));
+        }
+    }
+    let (mut compared, mut left_out) = (0, Vec::new());
+    for (path, examples) in subjects {
+        for example in examples {
+            // Modules without a process to start are tried with those that import them.
+            let Ok(opened) = Subject::new(&path).open(&example) else { continue };
+            let text = format!("{} {}", path.display(), example.name);
+            match compare(&example, &opened, 40_000, &text) {
+                Some(_) => compared += 1,
+                None => left_out.push(text),
+            }
+        }
+    }
+    println!("{compared} compared, too large: {left_out:?}");
+    assert!(compared >= 30, "{compared}");
+    assert!(left_out.len() <= 2, "{left_out:?}");
+}
+
+fn folders(parent: &Path) -> Vec<std::path::PathBuf> {
+    let mut found: Vec<_> = std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.is_dir());
+    found.sort();
+    found
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<std::path::PathBuf> {
+    let mut found: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.extension().is_some_and(|own| own == extension));
+    found.sort();
+    found
 }

@@ -306,8 +306,10 @@ impl<'a> LntWorker<'a> {
                 // A silent loop comes back to the same choice with the same values: once is enough.
                 let width = self.width;
                 let state = |snapshot: u32| &self.snapshots[snapshot as usize * width..][..width];
-                let known = seen.iter().any(|&(at, old)| at == address && state(old) == state(snapshot));
-                if !known {
+                let same = |&&(at, old): &&(u32, u32)| at == address && state(old) == state(snapshot);
+                let known: Vec<u32> = seen.iter().filter(same).map(|&(_, old)| old).collect();
+                // Unless other constructs have fired on this way: each has to be told by some step.
+                if known.is_empty() || !self.have_fired(&known, snapshot) {
                     seen.push((address, snapshot));
                     further.push((address, snapshot));
                 }
@@ -326,8 +328,41 @@ impl<'a> LntWorker<'a> {
                 let message = "an exception that leaves a parallel branch must be raised after an action";
                 Err(model_error(message.into(), Some(span)))
             }
+            Op::Stop => {
+                self.refuse(snapshot);
+                Ok(())
+            }
             _ => Ok(()),
         }
+    }
+
+    /// A way ends without an action: no step will tell of the decisions that have led there (`only if`, or `if` and
+    /// `stop`), but refusing is their effect. They become an origin of their own.
+    fn refuse(&mut self, snapshot: u32) {
+        let mut trail = self.snapshot_trails[snapshot as usize];
+        self.machine.marks.clear();
+        while trail != NO_TRAIL {
+            let (mark, before) = self.trails[trail as usize];
+            if self.model.provenance.marks().get(mark as usize).is_some_and(|mark| mark.is_decision()) {
+                self.machine.marks.push(mark);
+            }
+            trail = before;
+        }
+        self.origin();
+        self.machine.marks.clear();
+    }
+
+    /// Whether all constructs on the way to a snapshot have fired on the way to one of others.
+    fn have_fired(&self, known: &[u32], snapshot: u32) -> bool {
+        let marks = |snapshot: u32| {
+            let mut trail = self.snapshot_trails[snapshot as usize];
+            std::iter::from_fn(move || {
+                let (mark, before) = *self.trails.get(trail as usize)?;
+                trail = before;
+                Some(mark)
+            })
+        };
+        marks(snapshot).all(|mark| known.iter().any(|&other| marks(other).any(|fired| fired == mark)))
     }
 
     #[inline]
