@@ -36,8 +36,11 @@ pub use coverage::{Coverage, Item, Outcomes, Ratio};
 pub use encounters::{ActionEvidence, Evidence, Gathering};
 pub use finding::{Finding, FindingKind, Subject as FindingSubject, findings};
 pub use language::{CantOpen, Opened, Subject};
+pub use lnt::Probes;
 pub use measure::{Measurement, Stopped, measure};
-pub use probes::{ProbedMeasurement, instrumented, measure_with_probes, open_instrumented, run_with_probes};
+pub use probes::{
+    ProbedMeasurement, instrumented, measure_with_probes, open_instrumented, run_with_probes, seen_by_probes,
+};
 pub use run::{ExampleOutcome, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};

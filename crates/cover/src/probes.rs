@@ -55,7 +55,7 @@ pub fn measure_with_probes(
 ) -> ProbedMeasurement {
     let map = &opened.map;
     let mut coverage = Coverage::none(map);
-    let first = Probes { blocks: true, decisions: true, actions: Vec::new() };
+    let first = Probes::first_step(map);
     let (mut measurement, instrumented) =
         explore_probed(example, opened, &first, limits, progress, &mut coverage);
     // All actions of a covered block have happened, and none of a block that can't be entered.
@@ -73,6 +73,21 @@ pub fn measure_with_probes(
     measurement.coverage = coverage;
     let Instrumented { critical_blocks, critical_decisions, .. } = instrumented;
     ProbedMeasurement { measurement, critical_blocks, critical_decisions }
+}
+
+/// What some probes show of an example; the rest counts as not exercised.
+pub fn seen_by_probes(
+    example: &Example,
+    opened: &Opened,
+    probes: &Probes,
+    limits: &Limits,
+    progress: &Progress,
+) -> (Measurement, Instrumented) {
+    let mut coverage = Coverage::none(&opened.map);
+    let (mut measurement, instrumented) =
+        explore_probed(example, opened, probes, limits, progress, &mut coverage);
+    measurement.coverage = coverage;
+    (measurement, instrumented)
 }
 
 /// The program of an example with probes.

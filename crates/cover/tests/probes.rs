@@ -27,55 +27,79 @@ struct Compared {
     liberties: usize,
 }
 
-/// Checks both claims for an example; nothing where it has too many states or fails at run time.
-fn compare(example: &Example, opened: &Opened, limit: usize, text: &str) -> Option<Compared> {
+/// Both claims for an example, with these sets of probes one after the other; nothing where it has too many states or
+/// fails at run time.
+fn compare_sets(
+    example: &Example,
+    opened: &Opened,
+    sets: &[Probes],
+    limit: usize,
+    text: &str,
+) -> Option<Compared> {
     let original = explored(opened.model(), limit)?;
-    let all = Probes { blocks: true, decisions: true, actions: (0..opened.map.actions.len()).collect() };
-    let instrumented = cover::instrumented(opened, &all);
-    let written: Vec<&str> = instrumented.modules.iter().map(|module| module.text.as_str()).collect();
-    let written = written.join("\n");
-    let model = cover::open_instrumented(example, &instrumented).unwrap_or_else(|error| {
-        panic!("{}\n{text}\n{written}", error.sources.render_all(&error.diagnostics, false))
-    });
-    let probed = explored(&model, limit * 40)?;
-    let hidden = probed.hide(&[Selector::parse(&instrumented.gate).unwrap()]);
-    let verdict = bisim::compare(&original, &hidden, bisim::Relation::Branching).unwrap();
-    assert!(matches!(verdict, bisim::Comparison::Equivalent), "{verdict:?}\n{text}\n{written}");
-
     let limits = Limits { states: limit * 40, threads: 1, ..Limits::default() };
     let (direct, _) =
         cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
-    let probes = cover::measure_with_probes(example, opened, &limits, &Progress::new());
-    let (direct, seen) = (direct.coverage, &probes.measurement.coverage);
-    let mut liberties = 0;
-    let mut agree = |what: String, direct: bool, probed: bool, critical: bool| {
-        if direct != probed {
-            assert!(critical && direct, "{what}: {direct} directly, {probed} with probes\n{text}\n{written}");
-            liberties += 1;
+    let direct = direct.coverage;
+    let mut compared =
+        Compared { states: original.state_count(), probed_states: 0, critical: 0, liberties: 0 };
+    for set in sets {
+        let instrumented = cover::instrumented(opened, set);
+        let written: Vec<&str> = instrumented.modules.iter().map(|module| module.text.as_str()).collect();
+        let written = written.join("\n");
+        let model = cover::open_instrumented(example, &instrumented).unwrap_or_else(|error| {
+            panic!("{}\n{text}\n{written}", error.sources.render_all(&error.diagnostics, false))
+        });
+        let probed = explored(&model, limits.states)?;
+        let hidden = probed.hide(&[Selector::parse(&instrumented.gate).unwrap()]);
+        let verdict = bisim::compare(&original, &hidden, bisim::Relation::Branching).unwrap();
+        assert!(verdict.is_equivalent(), "{verdict:?}\n{text}\n{written}");
+
+        let (seen, _) = cover::seen_by_probes(example, opened, set, &limits, &Progress::new());
+        let seen = seen.coverage;
+        let mut agree = |what: String, direct: bool, probed: bool, critical: bool| {
+            if direct != probed {
+                assert!(
+                    critical && direct,
+                    "{what}: {direct} directly, {probed} with probes\n{text}\n{written}"
+                );
+                compared.liberties += 1;
+            }
+            compared.critical += usize::from(critical);
+        };
+        for &block in &set.blocks {
+            let critical = instrumented.critical_blocks[block];
+            agree(format!("block {block}"), direct.blocks[block], seen.blocks[block], critical);
         }
-    };
-    for block in 0..direct.blocks.len() {
-        let critical = probes.critical_blocks[block];
-        agree(format!("block {block}"), direct.blocks[block], seen.blocks[block], critical);
+        for &decision in &set.decisions {
+            let (own, other) = (direct.decisions[decision], seen.decisions[decision]);
+            let critical = instrumented.critical_decisions[decision];
+            agree(format!("decision {decision} true"), own.yes, other.yes, critical);
+            agree(format!("decision {decision} false"), own.no, other.no, critical);
+        }
+        for &action in &set.actions {
+            agree(format!("action {action}"), direct.actions[action], seen.actions[action], false);
+        }
+        compared.probed_states += probed.state_count();
     }
-    for decision in 0..direct.decisions.len() {
-        let (own, other) = (direct.decisions[decision], seen.decisions[decision]);
-        let critical = probes.critical_decisions[decision];
-        agree(format!("decision {decision} true"), own.yes, other.yes, critical);
-        agree(format!("decision {decision} false"), own.no, other.no, critical);
-    }
-    // With probes, actions are looked for only in blocks that the probes of decisions show to be executable.
-    let anything_critical = probes.critical_decisions.contains(&true);
-    for action in 0..direct.actions.len() {
-        agree(format!("action {action}"), direct.actions[action], seen.actions[action], anything_critical);
-    }
-    let critical = probes.critical_blocks.iter().chain(&probes.critical_decisions);
-    Some(Compared {
-        states: original.state_count(),
-        probed_states: probed.state_count(),
-        critical: critical.filter(|&&one| one).count(),
-        liberties,
-    })
+    Some(compared)
+}
+
+/// Both claims with all probes at once.
+fn compare(example: &Example, opened: &Opened, limit: usize, text: &str) -> Option<Compared> {
+    compare_sets(example, opened, &[Probes::all(&opened.map)], limit, text)
+}
+
+/// The probes of a model a few at a time: all at once multiply the states of large models.
+fn small_sets(map: &model::CoverageMap, size: usize) -> Vec<Probes> {
+    let list = |count: usize| (0..count).collect::<Vec<usize>>();
+    let chunks = |count: usize| list(count).chunks(size).map(<[usize]>::to_vec).collect::<Vec<_>>();
+    let blocks = chunks(map.blocks.len()).into_iter().map(|blocks| Probes { blocks, ..Probes::default() });
+    let decisions =
+        chunks(map.decisions.len()).into_iter().map(|decisions| Probes { decisions, ..Probes::default() });
+    let actions =
+        chunks(map.actions.len()).into_iter().map(|actions| Probes { actions, ..Probes::default() });
+    blocks.chain(decisions).chain(actions).collect()
 }
 
 fn open(path: &Path, example: &Example) -> Opened {
@@ -131,7 +155,7 @@ fn the_liberty_is_all_that_differs() {
     let example = Example::of_root("MAIN (true)");
     let opened = open(&path, &example);
     let compared = compare(&example, &opened, 1000, text).unwrap();
-    assert_eq!((compared.critical, compared.liberties), (1, 1));
+    assert_eq!((compared.critical, compared.liberties), (2, 1));
     let limits = Limits::default();
     let (direct, _) =
         cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
@@ -149,7 +173,8 @@ fn probes_are_written_as_in_the_tables() {
             format!("module m is process MAIN [A, B, C : none] (x : nat) is {body} end process end module");
         std::fs::write(&path, text).unwrap();
         let opened = open(&path, &Example::of_root("MAIN (1)"));
-        let probes = Probes { decisions: true, ..Probes::default() };
+        let decisions = (0..opened.map.decisions.len()).collect();
+        let probes = Probes { decisions, ..Probes::default() };
         let text = cover::instrumented(&opened, &probes).modules[0].text.clone();
         let (_, body) = text.split_once(" is ").and_then(|(_, rest)| rest.split_once(" is ")).unwrap();
         body.trim_end_matches(" end process end module").to_owned()
@@ -199,15 +224,20 @@ fn on_the_bundled_models() {
             // Modules without a process to start are tried with those that import them.
             let Ok(opened) = Subject::new(&path).open(&example) else { continue };
             let text = format!("{} {}", path.display(), example.name);
-            match compare(&example, &opened, 40_000, &text) {
-                Some(_) => compared += 1,
+            // All probes at once where that is feasible, else a few at a time.
+            let done = compare(&example, &opened, 2_000, &text).map(|_| ()).or_else(|| {
+                compare_sets(&example, &opened, &small_sets(&opened.map, 4), 40_000, &text).map(|_| ())
+            });
+            match done {
+                Some(()) => compared += 1,
                 None => left_out.push(text),
             }
         }
     }
     println!("{compared} compared, too large: {left_out:?}");
+    // The railway station has 228,710 states of its own; `an_ignored_large_model` takes it with a few probes.
+    assert!(left_out.len() <= 1 && left_out.iter().all(|text| text.contains("interlocking")), "{left_out:?}");
     assert!(compared >= 30, "{compared}");
-    assert!(left_out.len() <= 2, "{left_out:?}");
 }
 
 fn folders(parent: &Path) -> Vec<std::path::PathBuf> {
@@ -222,4 +252,16 @@ fn files(folder: &Path, extension: &str) -> Vec<std::path::PathBuf> {
     found.retain(|path| path.extension().is_some_and(|own| own == extension));
     found.sort();
     found
+}
+
+/// The railway station, a few probes at a time: `cargo test --release -p cover --test probes -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn an_ignored_large_model() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/interlocking/interlocking.lnt");
+    let example = Example { name: "MAIN".to_owned(), ..Example::default() };
+    let opened = open(&path, &example);
+    let sets = small_sets(&opened.map, 2);
+    let some: Vec<Probes> = sets.iter().step_by(sets.len().div_ceil(12)).cloned().collect();
+    assert!(compare_sets(&example, &opened, &some, 400_000, "interlocking").is_some());
 }

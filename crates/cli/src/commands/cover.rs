@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cover::{Example, Outcome, Settings, Stopped, Subject, WrongExample};
 use explore::Limits;
 use source::{Diagnostic, Sources};
@@ -47,6 +47,12 @@ pub struct Cover {
     /// Fail (exit code 1) if block, decision or action coverage is below this percentage
     #[arg(long, value_name = "PERCENT")]
     min: Option<f64>,
+    /// How to measure: from the origins of steps, or with probes as Salaün and Ye do
+    #[arg(long, value_name = "METHOD", default_value = "direct")]
+    method: Method,
+    /// Write the model with probes into this folder, for use with other tools, and stop there
+    #[arg(long, value_name = "DIR")]
+    emit_probes: Option<PathBuf>,
     /// Show the whole source, not only what is near holes
     #[arg(long)]
     source: bool,
@@ -76,6 +82,15 @@ pub struct Cover {
     no_cache: bool,
 }
 
+/// How to measure.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// One exploration an example, no extra states
+    Direct,
+    /// The model with probes is explored
+    Probes,
+}
+
 impl Cover {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
@@ -87,8 +102,12 @@ impl Cover {
         let outcome =
             with_progress(terminal, &what, |progress| cover::run(&subject, &examples, &settings, progress));
         let outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
-        let shown =
-            view(&self.model.display().to_string(), "direct", &outcome, start.elapsed().as_secs_f64());
+        let method = match self.method {
+            Method::Direct => "direct",
+            Method::Probes => "probes",
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let shown = view(&self.model.display().to_string(), method, &outcome, seconds);
         self.write_reports(&shown)?;
         terminal.show(&shown);
         if !terminal.json && !terminal.quiet {
@@ -134,6 +153,37 @@ impl Cover {
             examples.push(Example { name: "MAIN".to_owned(), ..Example::default() });
         }
         Ok(examples)
+    }
+
+    /// Writes the modules of the model with probes, those of the first example where it brings some along.
+    fn write_probes(
+        &self,
+        folder: &Path,
+        subject: &Subject,
+        examples: &[Example],
+        suite: &Sources,
+        terminal: &Terminal,
+    ) -> Result<Answer, Failure> {
+        let example = &examples[0];
+        let opened = subject
+            .open(example)
+            .map_err(|error| wrong_examples(vec![WrongExample { example: example.clone(), error }], suite))?;
+        let instrumented = cover::instrumented(&opened, &cover::Probes::all(&opened.map));
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
+        for module in &instrumented.modules {
+            let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
+            lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
+        }
+        let legend = legend(&opened);
+        lts::write_file(&folder.join("probes.txt"), |out| out.write_all(legend.as_bytes()))?;
+        let modules = report::count(instrumented.modules.len() as u64, "module");
+        terminal.remark(format!(
+            "{modules} with probes on gate {} in {}; probes.txt tells what each stands for",
+            instrumented.gate,
+            folder.display()
+        ));
+        Ok(Answer::Yes)
     }
 
     fn write_reports(&self, shown: &report::Coverage) -> Result<(), Failure> {
@@ -240,4 +290,25 @@ fn wrong_examples(wrong: Vec<WrongExample>, suite: &Sources) -> Failure {
         }
     }
     failure
+}
+
+/// What each probe stands for, a line each.
+fn legend(opened: &cover::Opened) -> String {
+    let mut text = String::new();
+    let mut line = |name: String, span: source::Span| {
+        let place = opened.sources.position(span);
+        let words: Vec<&str> = opened.sources.slice(span).split_whitespace().collect();
+        let file = opened.sources.name(span.file);
+        text.push_str(&format!("{name}\t{file}:{}:{}\t{}\n", place.line, place.column, words.join(" ")));
+    };
+    for (number, block) in opened.map.blocks.iter().enumerate() {
+        line(format!("B{number}"), block.span);
+    }
+    for (number, decision) in opened.map.decisions.iter().enumerate() {
+        line(format!("D{number}"), decision.span);
+    }
+    for (number, action) in opened.map.actions.iter().enumerate() {
+        line(format!("A{number}"), action.span);
+    }
+    text
 }

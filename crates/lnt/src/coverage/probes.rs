@@ -17,15 +17,31 @@ use crate::lexer::{Keyword, Token, TokenKind, tokens};
 use crate::typed::{ConditionalBranch, LoopId, Process, Program, Statement, StatementKind};
 use model::CoverageMap;
 
-/// Which constructs get probes.
+/// Which constructs get probes: positions in the coverage map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probes {
-    /// All blocks.
-    pub blocks: bool,
-    /// All decisions.
-    pub decisions: bool,
-    /// These actions, positions in the coverage map.
+    /// Blocks.
+    pub blocks: Vec<usize>,
+    /// Decisions.
+    pub decisions: Vec<usize>,
+    /// Actions.
     pub actions: Vec<usize>,
+}
+
+impl Probes {
+    /// A probe for everything.
+    pub fn all(map: &CoverageMap) -> Self {
+        Self { actions: (0..map.actions.len()).collect(), ..Self::first_step(map) }
+    }
+
+    /// The first of the two steps of measuring: blocks and decisions.
+    pub fn first_step(map: &CoverageMap) -> Self {
+        Self {
+            blocks: (0..map.blocks.len()).collect(),
+            decisions: (0..map.decisions.len()).collect(),
+            actions: Vec::new(),
+        }
+    }
 }
 
 /// A program with probes.
@@ -323,13 +339,14 @@ impl<'a> Writer<'a> {
                     .map(|branch| case_decision_span(branch).and_then(|place| self.decision(place)))
                     .collect();
                 let mut names: Vec<Option<String>> = Vec::new();
-                for decision in decisions.iter().flatten() {
-                    names.push(critical.then(|| self.tag(Some(*decision), None, around, region)));
+                for decision in &decisions {
+                    let tagged = decision.filter(|_| critical);
+                    names.push(tagged.map(|decision| self.tag(Some(decision), None, around, region)));
                 }
                 for (taken, branch) in branches.iter().enumerate() {
                     let mut text = Vec::new();
                     for (index, decision) in decisions.iter().enumerate().take(taken + 1) {
-                        let (Some(decision), true) = (decision, self.probes.decisions) else { continue };
+                        let Some(decision) = decision else { continue };
                         text.push(match names.get(index).cloned().flatten() {
                             Some(name) => format!("{name} := {}", u8::from(index == taken)),
                             None => format!("{} (\"D{decision}\", {})", self.gate, index == taken),
@@ -348,7 +365,7 @@ impl<'a> Writer<'a> {
             }
             StatementKind::For { id, initial, condition, step, body } => {
                 let critical = self.places.inside_for.get(&span).copied().unwrap_or(false);
-                if self.probes.decisions {
+                if self.decision(condition.span).is_some() {
                     // The condition is evaluated behind the first part, which therefore goes before the loop.
                     let first = self.sources.slice(initial.span).to_owned();
                     self.edits.push(Edit { span: initial.span, rank: Rank::Probe, text: "null".to_owned() });
@@ -432,11 +449,12 @@ impl<'a> Writer<'a> {
 
     fn block_ending(&self, last: Span) -> Option<usize> {
         let found = self.map.blocks.iter().position(|block| block.last == last);
-        found.filter(|_| self.probes.blocks)
+        found.filter(|block| self.probes.blocks.contains(block))
     }
 
     fn decision(&self, span: Span) -> Option<usize> {
-        self.map.decisions.iter().position(|decision| decision.span == span)
+        let found = self.map.decisions.iter().position(|decision| decision.span == span);
+        found.filter(|decision| self.probes.decisions.contains(decision))
     }
 
     fn block_probe(
@@ -457,33 +475,28 @@ impl<'a> Writer<'a> {
 
     /// Probes for the conditions of an `if`: each is evaluated where those before it are false.
     fn conditions(&mut self, branches: &[ConditionalBranch], span: Span, around: &[Frame<'_>], region: Span) {
-        if !self.probes.decisions {
-            return;
-        }
         let critical = self.places.before(span);
+        let decisions: Vec<Option<usize>> =
+            branches.iter().map(|branch| self.decision(branch.condition.span)).collect();
+        let Some(last) = decisions.iter().rposition(Option::is_some) else { return };
+        // `PROBE (c1); if not (c1) then PROBE (c2); if not (c2) then … end if end if`
         let mut text = String::new();
-        let mut open = 0;
-        for (index, branch) in branches.iter().enumerate() {
-            let Some(decision) = self.decision(branch.condition.span) else { continue };
+        for (index, branch) in branches.iter().enumerate().take(last + 1) {
             let condition = self.condition(branch.condition.span);
-            let last = index + 1 == branches.len();
-            if critical {
-                let name = self.tag(Some(decision), None, around, region);
-                text.push_str(&format!("if {condition} then {name} := 1 else {name} := 0"));
-                open += 1;
-                text.push_str(if last { "" } else { "; " });
-            } else {
-                text.push_str(&format!("{} (\"D{decision}\", ({condition}))", self.gate));
-                if !last {
-                    text.push_str(&format!("; if not ({condition}) then "));
-                    open += 1;
+            let probe = decisions[index].map(|decision| match critical {
+                true => {
+                    let name = self.tag(Some(decision), None, around, region);
+                    format!("if {condition} then {name} := 1 else {name} := 0 end if")
                 }
+                false => format!("{} (\"D{decision}\", ({condition}))", self.gate),
+            });
+            text.push_str(&probe.unwrap_or_else(|| "null".to_owned()));
+            if index < last {
+                text.push_str(&format!("; if not ({condition}) then "));
             }
         }
-        text.push_str(&" end if".repeat(open));
-        if !text.is_empty() {
-            self.before(span, text);
-        }
+        text.push_str(&" end if".repeat(last));
+        self.before(span, text);
     }
 
     /// The probe before a loop with a condition.
@@ -496,7 +509,7 @@ impl<'a> Writer<'a> {
         around: &[Frame<'_>],
         region: Span,
     ) {
-        let (Some(decision), true) = (self.decision(condition), self.probes.decisions) else { return };
+        let Some(decision) = self.decision(condition) else { return };
         let text = self.condition(condition);
         let probe = match critical {
             true => {
@@ -516,7 +529,7 @@ impl<'a> Writer<'a> {
 
     /// The probe behind a loop with a condition: its false outcome, unless a `break` has led there.
     fn loop_end(&mut self, id: LoopId, condition: Span, span: Span, around: &[Frame<'_>], region: Span) {
-        let (Some(decision), true) = (self.decision(condition), self.probes.decisions) else { return };
+        let Some(decision) = self.decision(condition) else { return };
         let Some(critical) = self.places.after(span) else { return };
         let text = self.condition(condition);
         let probe = match critical {
