@@ -9,7 +9,7 @@ use report::{
 use source::{Diagnostic, FileId, Span};
 
 /// Everything that a report needs.
-pub fn view(model: &str, method: &'static str, outcome: &Outcome, seconds: f64) -> report::Coverage {
+pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Coverage {
     let specification = &outcome.specification;
     let map = &specification.map;
     report::Coverage {
@@ -32,8 +32,30 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome, seconds: f64) 
         baseline: None,
         suggestions: None,
         partial: outcome.examples.iter().any(|one| one.stopped.is_some()),
-        seconds,
+        covered: covered_names(outcome),
+        seconds: 0.0,
         files: specification.sources.files().map(|file| covered_file(outcome, file)).collect(),
+    }
+}
+
+/// What `--baseline` compares.
+fn covered_names(outcome: &Outcome) -> Vec<String> {
+    let named = cover::named_items(outcome).into_iter();
+    named.filter(|(_, covered)| *covered).map(|(name, _)| name).collect()
+}
+
+/// Suggested examples, by place.
+pub fn suggestions_view(specification: &Specification, found: &cover::Suggestions) -> report::Suggestions {
+    let holes = |items: &[Item]| items.iter().map(|&item| hole(specification, item)).collect();
+    report::Suggestions {
+        tried: found.tried,
+        exhaustive: found.exhaustive,
+        examples: found
+            .examples
+            .iter()
+            .map(|(example, closes)| report::Suggestion { root: example.name.clone(), closes: holes(closes) })
+            .collect(),
+        open: holes(&found.open),
     }
 }
 

@@ -220,8 +220,11 @@ impl Seen {
             [others @ .., last] => format!("{} and {last}", others.join(", ")),
         };
         let mut why = Vec::new();
+        // Those that nearly match tell most.
+        let mut pairs: Vec<&(String, String, String)> = self.pairs.iter().collect();
+        pairs.sort_by_key(|(own, _, other)| std::cmp::Reverse(likeness(own, other)));
         let shown = |why: &mut Vec<String>, verb: &str| {
-            for (own, partner, other) in self.pairs.iter().take(MOST_SHOWN) {
+            for (own, partner, other) in pairs.iter().take(MOST_SHOWN) {
                 if !other.is_empty() {
                     why.push(format!("here {own}, {verb} {partner} {other}"));
                 }
@@ -264,6 +267,11 @@ impl Seen {
         let related = self.places.iter().map(|&span| (span, word.to_owned())).collect();
         ActionEvidence { obstacle: self.nearest, why, related }
     }
+}
+
+/// In how many places two offers agree.
+fn likeness(own: &str, other: &str) -> usize {
+    own.split_whitespace().zip(other.split_whitespace()).filter(|(own, other)| own == other).count()
 }
 
 fn list(values: &BTreeSet<String>) -> String {

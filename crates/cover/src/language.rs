@@ -110,6 +110,17 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// Arguments that the root of an example may have, at most so many, and whether these are all.
+    pub fn arguments(&self, example: &Example, most: usize) -> Option<(Vec<Vec<String>>, bool)> {
+        let opened = self.open(example).ok()?;
+        let program = opened.model.program();
+        let process = &opened.map.processes[opened.root?];
+        let started = program.processes.iter().position(|one| one.extent == process.span)?;
+        lnt::arguments(program, lnt::typed::ProcessId(started as u32), most)
+    }
+}
+
 /// The process that an example starts: the one that the user's root calls, or `MAIN`.
 fn started(model: &LntModel, map: &CoverageMap) -> Option<usize> {
     let program = model.program();

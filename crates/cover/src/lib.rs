@@ -20,6 +20,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod baseline;
+mod beyond;
 mod cache;
 mod coverage;
 mod encounters;
@@ -30,8 +32,11 @@ mod probes;
 mod run;
 mod specification;
 mod subset;
+mod suggest;
 mod suite;
 
+pub use baseline::{Change, compare_with_baseline, named_items};
+pub use beyond::{Criterion, condition_criteria, gate_pairs};
 pub use coverage::{Coverage, Item, Outcomes, Ratio};
 pub use encounters::{ActionEvidence, Evidence, Gathering};
 pub use finding::{Finding, FindingKind, Subject as FindingSubject, findings};
@@ -44,4 +49,5 @@ pub use probes::{
 pub use run::{ExampleOutcome, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};
+pub use suggest::{Suggestions, suggest};
 pub use suite::{Example, load_suite, parse_suite};

@@ -66,6 +66,20 @@ impl Specification {
         Places { blocks, decisions, actions }
     }
 
+    /// Where the entries of an example lie that brings nothing new.
+    pub fn find(&self, map: &CoverageMap, sources: &Sources) -> Places {
+        let find = |kind: Kind, span: Span| {
+            let key = (sources.name(span.file).to_owned(), sources.text(span.file).to_owned());
+            let file = *self.files.get(&key)?;
+            self.places.get(&(kind, Span { file, ..span })).copied()
+        };
+        Places {
+            blocks: map.blocks.iter().map(|entry| find(Kind::Block, entry.span)).collect(),
+            decisions: map.decisions.iter().map(|entry| find(Kind::Decision, entry.span)).collect(),
+            actions: map.actions.iter().map(|entry| find(Kind::Action, entry.span)).collect(),
+        }
+    }
+
     /// The line and column of a place.
     pub fn position(&self, span: Span) -> LineColumn {
         self.sources.position(span)

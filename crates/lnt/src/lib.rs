@@ -34,6 +34,6 @@ mod run;
 mod tree;
 pub mod typed;
 
-pub use coverage::{Instrumented, InstrumentedModule, Probes, coverage_map, instrument};
+pub use coverage::{Instrumented, InstrumentedModule, Probes, arguments, coverage_map, instrument};
 pub use load::{Checked, Loader, load, load_text};
 pub use model::{LntModel, Options};

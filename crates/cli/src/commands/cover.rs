@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use cover::{Example, Outcome, Settings, Stopped, Subject, WrongExample};
 use explore::Limits;
+use lts::Progress;
 use source::{Diagnostic, Sources};
 
-use crate::coverage_view::{diagnostic, view};
+use crate::coverage_view::{diagnostic, suggestions_view, view};
 use crate::failure::{Answer, Failure};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
@@ -19,7 +20,10 @@ use crate::terminal::Terminal;
     watershed cover model.lnt --examples suite.toml\n  \
     watershed cover model.lnt --example 'MAIN (2, true)' --example 'MAIN (3, false)'\n  \
     watershed cover model.lnt --examples suite.toml --min 90 --lcov coverage.info --sarif findings.sarif\n  \
-    watershed cover model.lnt --examples suite.toml --html report\n\n\
+    watershed cover model.lnt --examples suite.toml --html report --conditions --suggest\n  \
+    watershed cover model.lnt --examples suite.toml --json > last_week.json\n  \
+    watershed cover model.lnt --examples suite.toml --baseline last_week.json\n  \
+    watershed cover model.lnt --emit-probes instrumented\n\n\
 A suite is a TOML file:\n  \
     [[example]]\n  \
     name = \"two caches\"\n  \
@@ -53,6 +57,18 @@ pub struct Cover {
     /// Write the model with probes into this folder, for use with other tools, and stop there
     #[arg(long, value_name = "DIR")]
     emit_probes: Option<PathBuf>,
+    /// Search the arguments of the suite's processes for examples that close holes, at most N for each process
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256")]
+    suggest: Option<usize>,
+    /// Compare with the saved output of an earlier run with --json: fail if something is not covered any more
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Also measure conditions of compound decisions, and whether each decides alone (MC/DC)
+    #[arg(long, help_heading = "Further criteria")]
+    conditions: bool,
+    /// Also measure which gates follow which
+    #[arg(long, help_heading = "Further criteria")]
+    pairs: bool,
     /// Show the whole source, not only what is near holes
     #[arg(long)]
     source: bool,
@@ -82,6 +98,9 @@ pub struct Cover {
     no_cache: bool,
 }
 
+/// Runs a suite with one of the methods.
+type Runner = fn(&Subject, &[Example], &Settings, &Progress) -> Result<Outcome, Vec<WrongExample>>;
+
 /// How to measure.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
@@ -99,21 +118,62 @@ impl Cover {
         let subject = Subject { path: self.model.clone(), include: self.include.clone() };
         let settings = self.settings();
         let what = format!("covering with {}", report::count(examples.len() as u64, "example"));
-        let outcome =
-            with_progress(terminal, &what, |progress| cover::run(&subject, &examples, &settings, progress));
-        let outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
-        let method = match self.method {
-            Method::Direct => "direct",
-            Method::Probes => "probes",
+        if let Some(folder) = &self.emit_probes {
+            return self.write_probes(folder, &subject, &examples, &sources, terminal);
+        }
+        let (method, name): (Runner, _) = match self.method {
+            Method::Direct => (cover::run, "direct"),
+            Method::Probes => (cover::run_with_probes, "probes"),
         };
-        let seconds = start.elapsed().as_secs_f64();
-        let shown = view(&self.model.display().to_string(), method, &outcome, seconds);
+        let outcome =
+            with_progress(terminal, &what, |progress| method(&subject, &examples, &settings, progress));
+        let mut outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
+        let suggestions = self.suggest.map(|most| {
+            with_progress(terminal, "searching examples", |progress| {
+                cover::suggest(&subject, &mut outcome, &settings, most, progress)
+            })
+        });
+        let mut shown = view(&self.model.display().to_string(), name, &outcome);
+        shown.suggestions = suggestions.map(|found| suggestions_view(&outcome.specification, &found));
+        shown.criteria = self.further_criteria(&subject, &outcome, &settings, terminal);
+        if let Some(path) = &self.baseline {
+            let change = cover::compare_with_baseline(&outcome, &read_baseline(path)?);
+            shown.baseline = Some(report::BaselineChange { lost: change.lost, gained: change.gained });
+        }
+        shown.seconds = start.elapsed().as_secs_f64();
         self.write_reports(&shown)?;
         terminal.show(&shown);
         if !terminal.json && !terminal.quiet {
             self.show_holes(&shown, &outcome, terminal);
         }
         Ok(self.answer(&shown, &outcome, terminal))
+    }
+
+    fn further_criteria(
+        &self,
+        subject: &Subject,
+        outcome: &Outcome,
+        settings: &Settings,
+        terminal: &Terminal,
+    ) -> Vec<report::Criterion> {
+        let mut criteria: Vec<cover::Criterion> = Vec::new();
+        if self.conditions {
+            criteria.extend(with_progress(terminal, "observing conditions", |progress| {
+                cover::condition_criteria(subject, outcome, settings, progress)
+            }));
+        }
+        if self.pairs {
+            criteria.push(with_progress(terminal, "looking at pairs of gates", |progress| {
+                cover::gate_pairs(subject, outcome, settings, progress)
+            }));
+        }
+        let view = |one: cover::Criterion| report::Criterion {
+            name: one.name,
+            total: one.total,
+            covered: one.covered,
+            missing: one.missing,
+        };
+        criteria.into_iter().map(view).collect()
     }
 
     fn settings(&self) -> Settings {
@@ -235,6 +295,11 @@ impl Cover {
             terminal.remark("partial result: allow more with --max-states or --max-time");
             return Answer::Partial;
         }
+        if let Some(lost) = shown.baseline.as_ref().map(|change| change.lost.len()).filter(|&lost| lost > 0) {
+            let places = report::count(lost as u64, "place");
+            terminal.remark(format!("{places} covered in the baseline and not any more"));
+            answer = Answer::No;
+        }
         if let Some(least) = self.min {
             let ratios =
                 [("block", shown.blocks), ("decision", shown.decisions.counts()), ("action", shown.actions)];
@@ -248,6 +313,19 @@ impl Cover {
         }
         answer
     }
+}
+
+/// What an earlier run has covered, from its JSON.
+fn read_baseline(path: &Path) -> Result<Vec<String>, Failure> {
+    let text = lts::read_text(path)?;
+    let names = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|saved| {
+        let names = saved.get("covered")?.as_array()?.iter();
+        names.map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
+    });
+    names.ok_or_else(|| {
+        Failure::wrong(format!("{} is not the output of an earlier run", path.display()))
+            .help("save one with `watershed cover … --json > baseline.json`")
+    })
 }
 
 /// Where measurements are kept unless the user says otherwise.

@@ -34,6 +34,8 @@ pub struct Coverage {
     pub subset_is_smallest: bool,
     /// What is not covered.
     pub holes: Vec<Hole>,
+    /// What is covered, by names that outlive editing: what a baseline is compared by.
+    pub covered: Vec<String>,
     /// What is wrong.
     pub findings: Vec<CoverageFinding>,
     /// Further criteria, where they were asked for.

@@ -147,7 +147,19 @@ impl LntWorker<'_> {
         let mut actions: Vec<MarkId> = actions.filter_map(|action| action.mark).collect();
         actions.sort_unstable();
         actions.dedup();
-        Partner { process: code.regions[region as usize].name.clone(), offers: offers.collect(), actions }
+        let offers: Vec<(Option<MarkId>, String)> = offers.collect();
+        // Who offers something now, else who ever could, else whose branch it is.
+        let offering: Vec<MarkId> = offers.iter().filter_map(|(mark, _)| *mark).collect();
+        let marks = if offering.is_empty() { &actions } else { &offering };
+        let mut names: Vec<&str> =
+            marks.iter().map(|&mark| self.model.provenance.mark(mark).process.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let process = match names.is_empty() {
+            true => code.regions[region as usize].name.clone(),
+            false => names.join(" or "),
+        };
+        Partner { process, offers, actions }
     }
 
     /// One of the parts of an offer, as a partner of the others.
