@@ -343,7 +343,8 @@ impl<'a> LntWorker<'a> {
         self.machine.marks.clear();
         while trail != NO_TRAIL {
             let (mark, before) = self.trails[trail as usize];
-            if self.model.provenance.marks().get(mark as usize).is_some_and(|mark| mark.is_decision()) {
+            // Observations lie beyond all marks.
+            if self.model.provenance.marks().get(mark as usize).is_none_or(|mark| mark.is_decision()) {
                 self.machine.marks.push(mark);
             }
             trail = before;
