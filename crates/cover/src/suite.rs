@@ -271,3 +271,45 @@ fn default_name(example: &Example) -> Option<String> {
     let parts: Vec<String> = parts.chain(example.modules.iter().map(|(name, _)| name.clone())).collect();
     (!parts.is_empty()).then(|| format!("{} with {}", example.name, parts.join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<Example>, Vec<Diagnostic>> {
+        let mut sources = Sources::new();
+        let file = sources.add("suite.toml", text);
+        let parsed = parse_suite(file, text, Path::new("nowhere"));
+        if let Err(diagnostics) = &parsed {
+            assert!(!sources.render_all(diagnostics, false).is_empty());
+        }
+        parsed
+    }
+
+    #[test]
+    fn examples_have_names_of_their_own() {
+        let text = "[[example]]\n[[example]]\nconstants = { N = 2, ON = true, S = 'a + 1' }\n";
+        let examples = parse(text).unwrap();
+        let names: Vec<&str> = examples.iter().map(|example| example.name.as_str()).collect();
+        assert_eq!(names, ["MAIN", "MAIN with N = 2, ON = true, S = a + 1"]);
+        assert_eq!(examples[0].root, None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Whatever is in a suite, it is read or told to be wrong.
+        #[test]
+        fn no_suite_panics(parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "[[example]]", "[example]", "name", "root", "modules", "constants", "directory", "module", " = ",
+                "'MAIN'", "\"é", "3", "-1", "true", "{ A = 1 }", "{", "}", "\n", "#", "[", "]", "max_states", "''",
+            ]),
+            0..24,
+        )) {
+            let _ = parse(&parts.concat());
+        }
+    }
+}

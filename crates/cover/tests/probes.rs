@@ -163,7 +163,7 @@ fn the_liberty_is_all_that_differs() {
     assert!(direct.coverage.decisions[0].yes && !probes.measurement.coverage.decisions[0].yes);
 }
 
-/// Table 2 and table 3 as they are written out.
+/// Definition 6, table 2 and table 3: probes as they are written out, critical ones behind the choice.
 #[test]
 fn probes_are_written_as_in_the_tables() {
     let written = |body: &str| {

@@ -24,7 +24,7 @@ impl CoveredFile {
             let inside = |site: &&super::Site| {
                 site.kind == SiteKind::Action
                     && block.range.contains(&site.range.start)
-                    && block.range.contains(&(site.range.end - 1))
+                    && site.range.end <= block.range.end
             };
             let actions: Vec<&super::Site> = self.sites.iter().filter(inside).collect();
             for line in (block.lines.0..=block.lines.1).filter(|&line| has_code(line)) {
