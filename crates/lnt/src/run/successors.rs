@@ -69,6 +69,17 @@ struct KnownLabel {
     label: u32,
 }
 
+/// The most marks of a remembered origin.
+const ORIGIN_MARKS: usize = 6;
+
+/// An entry of the cache of origins; a count of 0 marks a free one.
+#[derive(Clone, Copy, Default)]
+struct KnownOrigin {
+    marks: [u32; ORIGIN_MARKS],
+    count: u32,
+    origin: u32,
+}
+
 /// An offer that a rule of a fork concerns.
 #[derive(Clone, Copy)]
 struct Concerned {
@@ -106,6 +117,8 @@ pub struct LntWorker<'a> {
     label_row: Vec<u32>,
     /// Labels of offers with few values, by a hash of them.
     label_cache: Vec<KnownLabel>,
+    /// Origins of few marks, by a hash of them.
+    origin_cache: Vec<KnownOrigin>,
     /// For each action whose offers are constants or open, the offer it makes in snapshot 0: its part and values lie
     /// at the start of the arenas for ever.
     fixed_offers: Vec<Option<Offer>>,
@@ -145,6 +158,7 @@ impl<'a> LntWorker<'a> {
             target: vec![0; width],
             label_row: Vec::new(),
             label_cache: vec![KnownLabel::default(); 1024],
+            origin_cache: vec![KnownOrigin::default(); 256],
             fixed_offers: vec![None; model.compiled.code.actions.len()],
             fixed_parts: 0,
             fixed_values: 0,
@@ -797,14 +811,34 @@ impl<'a> LntWorker<'a> {
         LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
     }
 
+    /// The origin of the marks at hand. Steps fire the same few marks in the same order again and again: these are
+    /// remembered as they are, unsorted.
     fn origin(&mut self) -> OriginId {
         let marks = &mut self.machine.marks;
         if marks.is_empty() {
             return OriginId::ZERO;
         }
+        let count = marks.len();
+        if count > ORIGIN_MARKS {
+            marks.sort_unstable();
+            marks.dedup();
+            return OriginId::from_raw(self.origins.intern(marks));
+        }
+        let mut key = [0; ORIGIN_MARKS];
+        key[..count].copy_from_slice(marks);
+        let mixed = key.iter().fold(count as u64, |mixed, &mark| {
+            (mixed.rotate_left(7) ^ u64::from(mark)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        });
+        let place = (mixed >> 56) as usize;
+        let known = &self.origin_cache[place];
+        if known.marks == key && known.count == count as u32 {
+            return OriginId::from_raw(known.origin);
+        }
         marks.sort_unstable();
         marks.dedup();
-        OriginId::from_raw(self.origins.intern(marks))
+        let origin = self.origins.intern(marks);
+        self.origin_cache[place] = KnownOrigin { marks: key, count: count as u32, origin };
+        OriginId::from_raw(origin)
     }
 }
 
