@@ -159,8 +159,6 @@ fn coverage() {
         "bench/models/cells.lnt",
         "bench/models/counters.lnt",
         "models/interlocking/interlocking.lnt",
-        "models/vending_machine/vending_machine.lnt",
-        "models/two_phase_commit/two_phase_commit.lnt",
     ];
     check(Command::new(COVERED).args(models));
     println!();

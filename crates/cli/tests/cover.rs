@@ -390,3 +390,36 @@ fn the_page_stands_alone() {
         assert_eq!(open(tag), close(tag), "{tag}");
     }
 }
+
+#[test]
+fn suggestions_baselines_and_further_criteria() {
+    let [model, suite] = synchro(2, 1);
+    let found = cover(&[&model, "--examples", &suite, "--suggest", "16", "--conditions", "--pairs"], 0);
+    let suggested = found["suggestions"]["examples"].as_array().unwrap();
+    assert_eq!(suggested[0]["root"], "SYSTEM (2, false, true)");
+    assert_eq!(found["suggestions"]["exhaustive"], false);
+    let kinds: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"missing-example"), "{kinds:?}");
+    let names: Vec<&str> =
+        found["criteria"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["conditions", "MC/DC", "gate pairs"]);
+
+    let scratch = tempfile::tempdir().unwrap();
+    let baseline = scratch.path().join("last_week.json");
+    let full = synchro(2, 2)[1].clone();
+    fs::write(&baseline, cover(&[&model, "--examples", &full], 0).to_string()).unwrap();
+    let baseline = baseline.to_str().unwrap();
+    let same = cover(&[&model, "--examples", &full, "--baseline", baseline], 0);
+    assert_eq!(same["baseline"]["lost"].as_array().map(Vec::len), Some(0));
+    let less = cover(&[&model, "--examples", &suite, "--baseline", baseline], 1);
+    assert!(
+        less["baseline"]["lost"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|name| name == "block of TASK: LEAVE (self); gone := true")
+    );
+    let wrong = errors(&[&model, "--examples", &suite, "--baseline", &model], 2);
+    assert!(wrong.contains("not the output of an earlier run"), "{wrong}");
+}
