@@ -813,6 +813,7 @@ impl<'a> LntWorker<'a> {
 
     /// The origin of the marks at hand. Steps fire the same few marks in the same order again and again: these are
     /// remembered as they are, unsorted.
+    #[inline]
     fn origin(&mut self) -> OriginId {
         let marks = &mut self.machine.marks;
         if marks.is_empty() {
@@ -824,16 +825,14 @@ impl<'a> LntWorker<'a> {
             marks.dedup();
             return OriginId::from_raw(self.origins.intern(marks));
         }
-        let mut key = [0; ORIGIN_MARKS];
-        key[..count].copy_from_slice(marks);
-        let mixed = key.iter().fold(count as u64, |mixed, &mark| {
-            (mixed.rotate_left(7) ^ u64::from(mark)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        });
-        let place = (mixed >> 56) as usize;
+        let mixed = marks.iter().fold(0u64, |mixed, &mark| (mixed << 9) ^ u64::from(mark));
+        let place = (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize;
         let known = &self.origin_cache[place];
-        if known.marks == key && known.count == count as u32 {
+        if known.count as usize == count && known.marks[..count] == marks[..] {
             return OriginId::from_raw(known.origin);
         }
+        let mut key = [0; ORIGIN_MARKS];
+        key[..count].copy_from_slice(marks);
         marks.sort_unstable();
         marks.dedup();
         let origin = self.origins.intern(marks);
