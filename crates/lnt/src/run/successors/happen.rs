@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lts::{LabelId, OriginId};
 use model::{ModelError, Slot, Step};
 
-use super::{KnownLabel, LntWorker, NO_TRAIL, OPEN, Offer, Part, Sink};
+use super::{KnownLabel, KnownOrigin, LntWorker, NO_TRAIL, OPEN, ORIGIN_MARKS, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::run::domains::{domain, pattern_domain};
 use crate::run::machine::Halt;
@@ -227,14 +227,33 @@ impl LntWorker<'_> {
         LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
     }
 
+    /// The origin of the marks at hand. Steps fire the same few marks in the same order again and again: these are
+    /// remembered as they are, unsorted.
+    #[inline]
     pub(super) fn origin(&mut self) -> OriginId {
         let marks = &mut self.machine.marks;
         if marks.is_empty() {
             return OriginId::ZERO;
         }
+        let count = marks.len();
+        if count > ORIGIN_MARKS {
+            marks.sort_unstable();
+            marks.dedup();
+            return OriginId::from_raw(self.origins.intern(marks));
+        }
+        let mixed = marks.iter().fold(0u64, |mixed, &mark| (mixed << 9) ^ u64::from(mark));
+        let place = (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize;
+        let known = &self.origin_cache[place];
+        if known.count as usize == count && known.marks[..count] == marks[..] {
+            return OriginId::from_raw(known.origin);
+        }
+        let mut key = [0; ORIGIN_MARKS];
+        key[..count].copy_from_slice(marks);
         marks.sort_unstable();
         marks.dedup();
-        OriginId::from_raw(self.origins.intern(marks))
+        let origin = self.origins.intern(marks);
+        self.origin_cache[place] = KnownOrigin { marks: key, count: count as u32, origin };
+        OriginId::from_raw(origin)
     }
 }
 
