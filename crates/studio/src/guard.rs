@@ -10,6 +10,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
+use crate::server::MOST_BODY;
+
 /// The header that carries the token; the query parameter `token` does as well.
 pub const TOKEN_HEADER: &str = "x-watershed-token";
 
@@ -61,7 +63,11 @@ fn equal(a: &[u8], b: &[u8]) -> bool {
 
 /// Lets a request pass, or refuses it.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let length = length.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     match guard.refuse(request.headers(), request.uri().query()) {
+        // Not worth waiting for.
+        None if length > MOST_BODY as u64 => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
         None => next.run(request).await,
         Some(why) => {
             let page =

@@ -134,7 +134,7 @@ impl Scene {
             let (source, target) = (self.sources[at], self.targets[at]);
             let strength: f32 = match is_after(at) && held[source as usize] && held[target as usize] {
                 true => 0.02,
-                false if self.flags[target as usize] & 1 << 5 != 0 => 0.3,
+                false if self.flags[target as usize] & 1 << 5 != 0 => 0.6,
                 false => 1.0,
             };
             let known = springs.entry((source.min(target), source.max(target))).or_default();

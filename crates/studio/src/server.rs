@@ -29,7 +29,7 @@ use crate::scene::{Scene, position_bytes};
 use crate::{embedded, export, gallery};
 
 /// The largest request, in bytes.
-const MOST_BODY: usize = 8 << 20;
+pub const MOST_BODY: usize = 8 << 20;
 /// The most projects that are open at once; the oldest is closed for another.
 const MOST_PROJECTS: usize = 16;
 

@@ -28,11 +28,13 @@ export interface Filter {
 const VERTEX = `
 attribute float size; attribute vec3 fill; attribute vec3 rim; attribute float box;
 varying vec3 vFill; varying vec3 vRim; varying float vBox; varying float vPixels;
-uniform float scale; uniform float least;
+uniform float scale; uniform float least; uniform float most;
 void main() {
   vec4 place = modelViewMatrix * vec4(position, 1.0);
   gl_Position = projectionMatrix * place;
-  gl_PointSize = max(least, size * scale / -place.z);
+  gl_PointSize = clamp(size * scale / -place.z, least, most);
+  // A state hides the ends of its transitions.
+  gl_Position.z -= 0.0004 * gl_Position.w;
   vFill = fill; vRim = rim; vBox = box; vPixels = gl_PointSize;
 }`;
 const FRAGMENT = `
@@ -230,7 +232,7 @@ export class Space {
     const material = new THREE.ShaderMaterial({
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
-      uniforms: { scale: { value: 1 }, least: { value: 2.5 * this.renderer.getPixelRatio() } },
+      uniforms: { scale: { value: 1 }, least: { value: 2.5 * this.renderer.getPixelRatio() }, most: { value: 34 * this.renderer.getPixelRatio() } },
     });
     this.points = new THREE.Points(geometry, material);
     this.points.frustumCulled = false;

@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn nodes_in_one_place_do_not_trap_the_octree() {
-        let positions = vec![[1.0, 1.0, 1.0]; 1000];
-        let tree = Octree::new(&positions, &vec![1.0; 1000]);
+        let (positions, masses) = (vec![[1.0, 1.0, 1.0]; 1000], vec![1.0; 1000]);
+        let tree = Octree::new(&positions, &masses);
         assert_eq!(tree.repulsion(0, 0.8), [0.0; 3]);
     }
 
