@@ -133,7 +133,7 @@ impl Scene {
         for at in 0..self.sources.len() {
             let (source, target) = (self.sources[at], self.targets[at]);
             let strength: f32 = match is_after(at) && held[source as usize] && held[target as usize] {
-                true => 0.02,
+                true => 0.08,
                 false if self.flags[target as usize] & 1 << 5 != 0 => 0.6,
                 false => 1.0,
             };

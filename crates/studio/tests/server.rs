@@ -192,7 +192,10 @@ fn the_server_listens_on_this_machine_only() {
         .filter_map(|line| line.split_whitespace().nth(1))
         .filter(|local| local.ends_with(&port))
         .collect();
-    assert!(!listening.is_empty() && listening.iter().all(|local| local.starts_with("0100007F")), "{listening:?}");
+    assert!(
+        !listening.is_empty() && listening.iter().all(|local| local.starts_with("0100007F")),
+        "{listening:?}"
+    );
 }
 
 #[test]
@@ -244,7 +247,8 @@ fn files_outside_the_model_are_not_readable() {
 fn oversized_bodies_are_refused() {
     let server = Server::start(|_| ());
     let large = format!("{{\"gallery\": \"{}\"}}", "x".repeat(9 << 20));
-    let reply = server.send("POST", "/api/projects", &large, &format!("X-Watershed-Token: {}\r\n", server.token));
+    let reply =
+        server.send("POST", "/api/projects", &large, &format!("X-Watershed-Token: {}\r\n", server.token));
     assert_eq!(reply.status, 413);
     // A length that is only claimed is refused as well, before anything is read.
     let claimed = server.raw(
@@ -269,7 +273,10 @@ fn the_page_may_not_be_framed_or_load_anything_from_elsewhere() {
         return;
     }
     let headers = page.headers.to_lowercase();
-    assert!(headers.contains("default-src 'none'") && headers.contains("frame-ancestors 'none'"), "{headers}");
+    assert!(
+        headers.contains("default-src 'none'") && headers.contains("frame-ancestors 'none'"),
+        "{headers}"
+    );
     assert!(headers.contains("referrer-policy: no-referrer"));
 }
 
@@ -297,7 +304,10 @@ fn a_violation_is_opened_walked_and_explained() {
     // Both ways between transitions and lines.
     let wrong = choice["outgoing"][1]["edge"].as_u64().unwrap();
     let edge = server.get(&format!("{base}/edge/{wrong}")).json();
-    assert_eq!((&edge["constructs"][0]["file"], &edge["constructs"][0]["line"]), (&"m.lnt".into(), &2.into()));
+    assert_eq!(
+        (&edge["constructs"][0]["file"], &edge["constructs"][0]["line"]),
+        (&"m.lnt".into(), &2.into())
+    );
     let line = server.get(&format!("{base}/line?file=m.lnt&line=2")).json();
     assert_eq!(line["total"], 3);
     let found = server.get(&format!("{base}/search?among=labels&pattern=%5Ebro")).json();

@@ -9,7 +9,7 @@ import type { Palette } from "./palette";
 import { FLAG, KINDS, TAGS, type KindWord, type Scene, type TagWord } from "./wire";
 
 /** Up to here transitions are wide, bent where several join the same states, and have arrows. */
-const MOST_DETAILED = 4_000;
+const MOST_DETAILED = 1_500;
 /** The most labels shown at once. */
 const MOST_LABELS = 160;
 

@@ -131,7 +131,7 @@ describe("a typical bug", () => {
     await tab.keyboard.press("ArrowRight");
     await tab.waitForFunction(() => window.studio.walk.cursor === 2);
     assert.deepEqual((await tab.evaluate(() => window.studio.walk.path.map((step) => step.label)))[0], "FETCH");
-    assert.equal((await tab.evaluate(() => window.studio.space.highlighted("path"))).length, 2);
+    await tab.waitForFunction(() => window.studio.space.highlighted("path").length === 2);
     await tab.keyboard.press("ArrowLeft");
     await tab.waitForFunction(() => window.studio.walk.cursor === 1 && window.studio.walk.path.length === 2);
     await tab.keyboard.press("u");
@@ -242,6 +242,7 @@ describe("a typical bug", () => {
     assert.deepEqual(await alone.evaluate(() => [...window.studio.space.positions]), before);
     await alone.keyboard.press("c");
     await alone.waitForFunction(() => window.studio.walk.path.length === 1);
+    await alone.click("#tab-source");
     await alone.click('.code-line[data-line="9"]');
     await alone.waitForFunction(() => window.studio.space.highlighted("found").length === 6);
     assert.deepEqual(requests.filter((url) => !/^(file|data|blob):/.test(url)), []);
