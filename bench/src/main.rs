@@ -15,6 +15,7 @@ const RESULTS: &str = "bench/results";
 const WATERSHED: &str = "target/release/watershed";
 const READ: &str = "bench/target/release/read";
 const MERC: &str = "bench/target/release/merc";
+const COVERED: &str = "bench/target/release/covered";
 
 /// What a program took.
 #[derive(Clone, Copy)]
@@ -38,6 +39,9 @@ fn main() {
     }
     if runs("explanation") {
         explanation();
+    }
+    if runs("coverage") {
+        coverage();
     }
 }
 
@@ -140,6 +144,27 @@ fn explore_row(model: &str) {
         spin.3 / spin.1,
         one.seconds / two.seconds
     );
+}
+
+/// What measuring coverage costs, and what probes would.
+fn coverage() {
+    println!("## Coverage, against probes\n");
+    println!(
+        "One thread, five runs in turns with coverage off and on; then the model with probes for blocks and"
+    );
+    println!("decisions, once.\n");
+    println!(
+        "| model | states | off | on | more time | more states | states with probes | time with probes |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let models = [
+        "bench/models/philosophers.lnt",
+        "bench/models/cells.lnt",
+        "bench/models/counters.lnt",
+        "models/interlocking/interlocking.lnt",
+    ];
+    check(Command::new(COVERED).args(models));
+    println!();
 }
 
 /// Checking properties, against the time it takes to read the file.

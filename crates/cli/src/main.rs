@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod coverage_view;
 mod failure;
 mod inputs;
 mod progress;

@@ -57,7 +57,7 @@ struct Bug {
 fn typical_bugs_are_recognised() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/bugs");
     let gallery: Gallery =
-        toml::from_str(&std::fs::read_to_string(folder.join("expected.toml")).unwrap()).unwrap();
+        toml::from_str(&std::fs::read_to_string(folder.join("explanations.toml")).unwrap()).unwrap();
     assert!(gallery.bugs.len() >= 11);
     for bug in gallery.bugs {
         let (model, property) =

@@ -120,7 +120,8 @@ fn every_model_is_as_expected() {
     let mut folders: Vec<PathBuf> = fs::read_dir(library())
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
+        // The galleries of `explain` and `cover` have tests of their own.
+        .filter(|path| path.is_dir() && !path.ends_with("bugs") && !path.ends_with("coverage"))
         .collect();
     folders.sort();
     assert!(folders.len() >= 13, "the library has {} models", folders.len());

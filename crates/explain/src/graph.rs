@@ -161,10 +161,7 @@ impl<'l> Graph<'l> {
             })
             .collect();
         let (mut kept, mut end) = (0, 0);
-        for node in 0..keep.len() {
-            if !keep[node] {
-                continue;
-            }
+        for node in (0..keep.len()).filter(|&node| keep[node]) {
             let row = self.offsets[node]..self.offsets[node + 1];
             self.pairs[kept] = self.pairs[node];
             self.bad[kept] = self.bad[node];

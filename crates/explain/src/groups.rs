@@ -4,6 +4,7 @@ use lts::{LabelId, OriginId};
 use model::{MarkId, MarkKind, Provenance};
 use rustc_hash::FxHashMap;
 
+use crate::graph::SINK;
 use crate::tagged::{Step, Tag, Tagged};
 
 /// Neighbourhoods with the same deciding exits: the same constructs of the source, or the same labels where there is
@@ -35,6 +36,9 @@ enum Place {
     Actions(Vec<MarkId>),
     Label(LabelId),
 }
+
+/// The labels and the number of transitions of each exit.
+type Exits = FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>;
 
 /// Places numbered, so that a neighbourhood's exits are a few numbers.
 #[derive(Default)]
@@ -95,7 +99,7 @@ impl Tagged<'_> {
         let mut numbers: FxHashMap<Vec<(Tag, u32)>, usize> = FxHashMap::default();
         let mut members: Vec<Vec<usize>> = Vec::new();
         // What each group's exits are: labels and how many.
-        let mut exits: Vec<FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>> = Vec::new();
+        let mut exits: Vec<Exits> = Vec::new();
         let mut row: Vec<(Tag, u32, LabelId)> = Vec::new();
         for (position, one) in self.neighbourhoods().iter().enumerate() {
             row.clear();
@@ -111,7 +115,7 @@ impl Tagged<'_> {
             let group = *numbers.entry(key).or_insert(fresh);
             if group == fresh {
                 members.push(Vec::new());
-                exits.push(FxHashMap::default());
+                exits.push(Exits::default());
             }
             members[group].push(position);
             for &(tag, place, label) in &row {
@@ -122,7 +126,7 @@ impl Tagged<'_> {
                 }
             }
         }
-        let group = |(members, exits): (Vec<usize>, FxHashMap<(Tag, u32), (Vec<LabelId>, u64)>)| {
+        let group = |(members, exits): (Vec<usize>, Exits)| {
             let exit = |((tag, place), (labels, transitions)): ((Tag, u32), (Vec<LabelId>, u64))| Exit {
                 tag,
                 labels,
@@ -137,6 +141,26 @@ impl Tagged<'_> {
             Group { members, exits }
         };
         members.into_iter().zip(exits).map(group).collect()
+    }
+
+    /// For each group the labels of its relevant predecessors: the neutral transitions that lead to its members (§4.2).
+    pub fn predecessors(&self, groups: &[Group]) -> Vec<Vec<LabelId>> {
+        const NONE: u32 = u32::MAX;
+        let mut group_of = vec![NONE; self.state_count()];
+        for (number, group) in groups.iter().enumerate() {
+            for &member in &group.members {
+                group_of[self.neighbourhoods()[member].node as usize] = number as u32;
+            }
+        }
+        let labels = self.system().labels().len();
+        let mut seen = vec![false; groups.len() * labels];
+        for (at, _, label, target) in self.graph.transitions() {
+            if target != SINK && group_of[target as usize] != NONE && self.tag_at(at) == Tag::Neutral {
+                seen[group_of[target as usize] as usize * labels + label.index()] = true;
+            }
+        }
+        let of = |row: &[bool]| (0..labels).filter(|&label| row[label]).map(LabelId::new).collect();
+        seen.chunks(labels).map(of).collect()
     }
 
     /// How often each construct of the source takes part in a correct, an incorrect and a neutral transition.

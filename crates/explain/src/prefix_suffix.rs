@@ -79,7 +79,8 @@ pub(crate) fn tag<'l>(
             Tag::Neutral
         });
     }
-    Ok(Some(Tagged::tagged(graph, tags, Method::PrefixSuffix)))
+    let reverse = graph.reverse();
+    Ok(Some(Tagged::from_tags(graph, reverse, tags, Method::PrefixSuffix)))
 }
 
 impl Monitor {

@@ -41,10 +41,11 @@ impl Tagged<'_> {
     /// ```
     pub fn relations(&self) -> Vec<Relation> {
         let graph = &self.graph;
-        let reverse = graph.reverse();
-        let from_start = forward_distances(graph);
-        let to_violation = reverse.distances(self.goals());
-        let dominators = dominators(graph, &reverse);
+        let reverse = &self.reverse;
+        let ((from_start, to_violation), dominators) = rayon::join(
+            || (forward_distances(graph), reverse.distances(self.goals())),
+            || dominators(graph, reverse),
+        );
         let mut place = vec![usize::MAX; graph.len()];
         for (at, one) in self.neighbourhoods().iter().enumerate() {
             place[one.node as usize] = at;

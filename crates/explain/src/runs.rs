@@ -47,7 +47,7 @@ pub type Pattern = [Vec<bool>];
 impl Tagged<'_> {
     /// A shortest run that violates the property; of several, one whose [abstraction](Self::abstraction) is shortest.
     pub fn shortest_run(&self) -> Option<Run> {
-        let distances = self.graph.reverse().distances(self.goals());
+        let distances = self.reverse.distances(self.goals());
         if distances[0] == u32::MAX {
             return None;
         }
@@ -103,7 +103,7 @@ impl Tagged<'_> {
     ///
     /// Best-first search with the exact distance still to go; a state is left at most `count` times.
     pub fn shortest_runs(&self, count: usize) -> Vec<Run> {
-        let distances = self.graph.reverse().distances(self.goals());
+        let distances = self.reverse.distances(self.goals());
         // Steps of unfinished runs, each with the one before it.
         let mut taken: Vec<(Step, usize)> = Vec::new();
         const START: usize = usize::MAX;
@@ -153,7 +153,7 @@ impl Tagged<'_> {
     ///
     /// After as many steps as the system has states, and ten times the shortest run, it takes the shortest way.
     pub fn random_run(&self, seed: u64) -> Option<Run> {
-        let distances = self.graph.reverse().distances(self.goals());
+        let distances = self.reverse.distances(self.goals());
         let patience = (distances[0] as usize).saturating_mul(10).max(20).min(self.state_count() + 20);
         let mut chance = seed;
         let mut steps = Vec::new();
@@ -184,10 +184,11 @@ impl Tagged<'_> {
         labels: &[L],
         lasso: Option<usize>,
     ) -> Result<Run, NotACounterexample> {
-        // For each step the nodes where the run may be, with the step that led there.
-        let mut layers: Vec<Vec<(Node, Option<(Step, usize)>)>> = vec![vec![(0, None)]];
+        /// A node where the run may be, with the step that led there and its position in the layer before.
+        type Place = (Node, Option<(Step, usize)>);
+        let mut layers: Vec<Vec<Place>> = vec![vec![(0, None)]];
         for (at, label) in labels.iter().enumerate() {
-            let mut next: Vec<(Node, Option<(Step, usize)>)> = Vec::new();
+            let mut next: Vec<Place> = Vec::new();
             let mut saved = false;
             for (position, &(node, _)) in layers[at].iter().enumerate() {
                 for step in self.outgoing(node).filter(|&step| self.label(step) == label.as_ref()) {

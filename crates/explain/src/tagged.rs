@@ -4,9 +4,9 @@
 //! safety properties, and an exact counterpart for those that ask for progress. Both are linear in the product of
 //! system and property.
 
-use lts::{Components, LabelId, Lts, Progress, StateId, Stopped};
+use lts::{Components, Lts, Progress, StateId, Stopped};
 
-use crate::graph::{Graph, Node, SINK};
+use crate::graph::{Graph, Node, Reverse, SINK};
 use crate::monitor::{Goal, Monitor};
 use crate::neighbourhood::{Counts, Kind, Neighbourhood};
 
@@ -67,6 +67,8 @@ pub struct Step {
 /// leave it for good leading to a sink.
 pub struct Tagged<'l> {
     pub(crate) graph: Graph<'l>,
+    /// The same the other way round.
+    pub(crate) reverse: Reverse,
     tags: Vec<Tag>,
     method: Method,
     neighbourhoods: Vec<Neighbourhood>,
@@ -138,15 +140,15 @@ impl<'l> Tagged<'l> {
             goals,
             endless_regions,
             owing: monitor.goal == Goal::Owe,
-            ..Self::tagged(graph, tags, method)
+            ..Self::from_tags(graph, reverse, tags, method)
         }))
     }
 
     /// Puts the parts together and finds the neighbourhoods.
-    pub(crate) fn tagged(graph: Graph<'l>, tags: Vec<Tag>, method: Method) -> Self {
+    pub(crate) fn from_tags(graph: Graph<'l>, reverse: Reverse, tags: Vec<Tag>, method: Method) -> Self {
         let neighbourhoods = find_neighbourhoods(&graph, &tags);
         let goals = vec![false; graph.len()];
-        Self { graph, tags, method, neighbourhoods, goals, endless_regions: 0, owing: false }
+        Self { graph, reverse, tags, method, neighbourhoods, goals, endless_regions: 0, owing: false }
     }
 
     /// The system that was tagged.
@@ -194,6 +196,10 @@ impl<'l> Tagged<'l> {
         self.tags[step.at]
     }
 
+    pub(crate) fn tag_at(&self, at: usize) -> Tag {
+        self.tags[at]
+    }
+
     /// Where a transition leads; nothing for the sink.
     pub fn target(&self, step: Step) -> Option<Node> {
         Some(self.graph.targets[step.at]).filter(|&target| target != SINK)
@@ -227,25 +233,6 @@ impl<'l> Tagged<'l> {
     pub fn neighbourhood(&self, node: Node) -> Option<&Neighbourhood> {
         let found = self.neighbourhoods.binary_search_by_key(&node, |one| one.node);
         found.ok().map(|at| &self.neighbourhoods[at])
-    }
-
-    /// For each neighbourhood the labels of its relevant predecessors: the neutral transitions that lead there (§4.2).
-    pub fn predecessors(&self) -> Vec<Vec<LabelId>> {
-        let mut place = vec![u32::MAX; self.state_count()];
-        for (at, one) in self.neighbourhoods.iter().enumerate() {
-            place[one.node as usize] = at as u32;
-        }
-        let mut found: Vec<Vec<LabelId>> = vec![Vec::new(); self.neighbourhoods.len()];
-        for (at, _, label, target) in self.graph.transitions() {
-            if self.tags[at] != Tag::Neutral || target == SINK || place[target as usize] == u32::MAX {
-                continue;
-            }
-            let labels = &mut found[place[target as usize] as usize];
-            if let Err(at) = labels.binary_search(&label) {
-                labels.insert(at, label);
-            }
-        }
-        found
     }
 
     /// How many neighbourhoods there are of each kind.

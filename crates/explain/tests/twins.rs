@@ -205,11 +205,11 @@ fn compare(lts: &Lts, property: &Property, method: Method, context: &str) -> Opt
         for (step, place) in tagged.outgoing(node).zip(next) {
             let expected = twin.tag(method, &place);
             assert_eq!(tagged.tag(step), expected, "{context}, {method:?}, node {node}\n{lts:?}");
-            if let Some(target) = tagged.target(step) {
-                if !places.contains_key(&target) {
-                    places.insert(target, place);
-                    todo.push(target);
-                }
+            if let Some(target) = tagged.target(step)
+                && let std::collections::btree_map::Entry::Vacant(fresh) = places.entry(target)
+            {
+                fresh.insert(place);
+                todo.push(target);
             }
         }
     }

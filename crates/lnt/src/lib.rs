@@ -23,6 +23,7 @@
 
 mod check;
 mod compile;
+mod coverage;
 mod lexer;
 mod load;
 mod model;
@@ -33,5 +34,6 @@ mod run;
 mod tree;
 pub mod typed;
 
+pub use coverage::{Instrumented, InstrumentedModule, Probes, arguments, coverage_map, instrument};
 pub use load::{Checked, Loader, load, load_text};
 pub use model::{LntModel, Options};

@@ -66,6 +66,7 @@ pub struct Loader {
     include: Vec<PathBuf>,
     texts: Vec<(String, String)>,
     root: Option<String>,
+    constants: Vec<(String, String)>,
 }
 
 impl Loader {
@@ -101,6 +102,22 @@ impl Loader {
     /// ```
     pub fn root(mut self, instantiation: impl Into<String>) -> Self {
         self.root = Some(instantiation.into());
+        self
+    }
+
+    /// Gives a constant (a function without parameters) another value.
+    ///
+    /// ```
+    /// let mut sources = source::Sources::new();
+    /// let text = "module M is function size : nat is return 3 end function
+    ///             process MAIN [A : any] is A (size) end process end module";
+    /// let loader = lnt::Loader::new().constant("size", "2 + 2");
+    /// assert!(loader.load_text("m.lnt", text, &mut sources).is_ok());
+    /// let wrong = lnt::Loader::new().constant("sise", "4").load_text("m.lnt", text, &mut sources);
+    /// assert!(sources.render_all(&wrong.unwrap_err(), false).contains("did you mean `size`?"));
+    /// ```
+    pub fn constant(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.constants.push((name.into(), value.into()));
         self
     }
 
@@ -143,6 +160,7 @@ impl Loader {
             diagnostics: Vec::new(),
         };
         run.main_module(name, text, directory);
+        run.constants();
         run.instantiation();
         let Run { modules, mut diagnostics, .. } = run;
         // Where a definition is missing or misread, every use of it would be reported as well.
@@ -195,6 +213,33 @@ impl Run<'_> {
         let process = root::process(file, text, modules, &mut self.diagnostics);
         if let (Some(process), Some(last)) = (process, self.modules.last_mut()) {
             last.module.processes.push(process);
+        }
+    }
+
+    /// Gives constants the values that the user asks for.
+    fn constants(&mut self) {
+        let loader = self.loader;
+        for (name, value) in &loader.constants {
+            let text = format!("return {value}");
+            let file = self.sources.add(format!("constant {name}"), text.clone());
+            let Some(body) = parser::parse_statement(file, &text, &mut self.diagnostics) else { continue };
+            let constants = self.modules.iter_mut().flat_map(|parsed| &mut parsed.module.functions);
+            let mut constants: Vec<&mut tree::Callable> = constants
+                .filter(|function| function.parameters.is_empty() && function.result.is_some())
+                .collect();
+            match constants.iter_mut().rev().find(|function| function.name.key() == tree::key(name)) {
+                Some(function) => function.body = body,
+                None => {
+                    let names = constants.iter().map(|function| function.name.text.as_str());
+                    let near = source::closest(name, names).map(|near| format!("did you mean `{near}`?"));
+                    self.diagnostics.push(
+                        Diagnostic::error(format!("the model has no constant `{name}`"))
+                            .label(self.sources.span(file), "can't be bound")
+                            .note("a constant is a function that has a result and no parameters")
+                            .maybe_help(near),
+                    );
+                }
+            }
         }
     }
 

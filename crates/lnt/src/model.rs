@@ -3,13 +3,17 @@
 use std::ops::Range;
 
 use lts::{LabelId, OriginId};
-use model::{Layout, Model, ModelError, PackedWorker, Provenance, SharedRows, Slot, StateView, Worker};
+use model::{
+    Layout, MarkId, Model, ModelError, Observation, Observer, PackedWorker, Provenance, SharedRows, Slot,
+    StateView, Worker,
+};
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
-    LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities, print_value,
+    FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
+    print_value,
 };
 use crate::typed::{ProcessId, Program, TypeId};
 
@@ -56,6 +60,21 @@ pub struct LntModel {
 impl LntModel {
     /// Compiles a program from one of its processes, which has no value parameters.
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
+        Self::build(program, root, options.provenance, &[])
+    }
+
+    /// Compiles a program so that the origins of its steps also tell the values that some decisions were evaluated
+    /// on ([`LntModel::observation`]). States and steps are the same.
+    pub fn observing(program: Program, root: ProcessId, decisions: &[Span]) -> Result<Self, Vec<Diagnostic>> {
+        Self::build(program, root, true, decisions)
+    }
+
+    fn build(
+        program: Program,
+        root: ProcessId,
+        provenance: bool,
+        watched: &[Span],
+    ) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
             return Err(vec![
@@ -65,7 +84,7 @@ impl LntModel {
             ]);
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
-        let mut compiled = compile(&program, &Root { process: root, gates }, options.provenance)?;
+        let mut compiled = compile(&program, &Root { process: root, gates }, provenance, watched)?;
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
         let (profiles, profile_types) = profiles(code);
@@ -101,6 +120,26 @@ impl LntModel {
     /// The program that this model runs.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// What a mark of a step tells about the values of a decision, if it is an observation.
+    pub fn observation(&self, mark: MarkId) -> Option<Observation> {
+        let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
+        let values = self.values();
+        let value = |pair: &[u32]| {
+            let (span, ty) = self.compiled.code.observed[pair[0] as usize];
+            (span, print_value(&values, ty, pair[1]))
+        };
+        Some(Observation {
+            decision: self.provenance.mark(MarkId(row[0])).span,
+            outcome: (row[1] < 2).then_some(row[1] == 1),
+            values: row[2..].chunks_exact(2).map(value).collect(),
+        })
+    }
+
+    /// Looks at the rendezvous of states, on one thread.
+    pub fn observer(&self) -> Box<dyn Observer + '_> {
+        Box::new(LntWorker::new(self))
     }
 
     /// The constructs that fire before the first step.

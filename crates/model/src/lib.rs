@@ -36,11 +36,15 @@
 //! # Ok::<(), ModelError>(())
 //! ```
 
+mod coverage;
+mod encounter;
 mod layout;
 mod packing;
 mod provenance;
 mod rows;
 
+pub use coverage::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, ProcessEntry};
+pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use layout::Layout;
 pub use packing::Packing;
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};

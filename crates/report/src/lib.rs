@@ -11,6 +11,7 @@
 
 mod check;
 mod comparison;
+mod coverage;
 mod explanation;
 mod exploration;
 mod markup;
@@ -20,6 +21,10 @@ mod system;
 
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason};
+pub use coverage::{
+    BaselineChange, Counts, Coverage, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess,
+    Criterion, DecisionCounts, Hole, RelatedPlace, Site, SiteKind, Suggestion, Suggestions,
+};
 pub use explanation::{
     ActionSpan, Choice, ChoiceExit, Construct, ExplainedStep, Explanation, Extent, Findings, KindCounts,
     NamedShape, Origin, SourceFile, TagCounts, TaggedSize, write_autx, write_csv_states,

@@ -6,7 +6,7 @@ use crate::arguments::Arguments;
 use crate::failure::{Answer, Failure};
 use crate::terminal::Terminal;
 
-/// Take a tour on bundled models: explore, reduce, compare, check
+/// Take a tour on bundled models: explore, reduce, compare, check, explain
 #[derive(Args)]
 #[command(after_help = "Example:\n  watershed demo")]
 pub struct Demo {}
@@ -18,10 +18,12 @@ macro_rules! bundled {
     };
 }
 
-const FILES: [(&str, &str); 7] = bundled![
+const FILES: [(&str, &str); 9] = bundled![
     "alternating_bit.lnt" from "alternating_bit/alternating_bit.lnt",
     "alternating_bit.mcl" from "alternating_bit/properties.mcl",
     "producer_consumer.lnt" from "producer_consumer/producer_consumer.lnt",
+    "robot.lnt" from "bugs/frontiers.lnt",
+    "robot.mcl" from "bugs/frontiers.mcl",
     "sender.aut" from "network/sender.aut",
     "medium.aut" from "network/medium.aut",
     "receiver.aut" from "network/receiver.aut",
@@ -29,7 +31,7 @@ const FILES: [(&str, &str); 7] = bundled![
 ];
 
 /// What the tour says, and the command that it then runs.
-const STEPS: [(&str, &str); 8] = [
+const STEPS: [(&str, &str); 9] = [
     (
         "The alternating bit protocol sends messages over media that lose them. Here is its state space:",
         "explore alternating_bit.lnt -o protocol.aut",
@@ -51,6 +53,10 @@ const STEPS: [(&str, &str); 8] = [
     (
         "In this market something is consumed before anything was produced. The shortest way there:",
         "check producer_consumer.lnt --never \"CONSUME !3\" --sequence",
+    ),
+    (
+        "A robot arm tests before it is calibrated. Which choices decide that? Two, one behind the other:",
+        "explain robot.lnt robot.mcl",
     ),
     ("Transition systems from other tools can be put together as well:", "compose network.exp"),
 ];

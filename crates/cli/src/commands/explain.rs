@@ -136,8 +136,12 @@ impl Explain {
             }
             let wanted = match Property::of(&property.formula) {
                 Ok(wanted) => wanted,
+                // What holds needs no explanation, whatever the formula.
                 Err(why) => {
-                    skipped = Some(failure(&property.name, &why));
+                    match self.holds(&subject.lts, property, terminal)? {
+                        true => held = held.or(Some(property)),
+                        false => skipped = skipped.or(Some(failure(&property.name, &why))),
+                    }
                     continue;
                 }
             };
@@ -159,13 +163,26 @@ impl Explain {
             }
         }
         match (held, skipped) {
-            (Some(property), skipped) if skipped.is_none() || !several => {
+            (Some(property), None) => {
+                if several {
+                    terminal.remark(format!("all {} properties hold", properties.len()));
+                }
                 terminal.show(&holds(&subject, property, start));
                 Ok(Answer::Yes)
             }
             (_, Some(failure)) => Err(failure),
-            _ => Err(Failure::wrong("there is no property to look at")),
+            (None, None) => Err(Failure::wrong("there is no property to look at")),
         }
+    }
+
+    fn holds(&self, lts: &Lts, property: &logic::Property, terminal: &Terminal) -> Result<bool, Failure> {
+        let options = logic::Options { max_states: self.max_states, explain: false, ..Default::default() };
+        let verdict = with_progress(terminal, &format!("checking {}", property.name), |progress| {
+            logic::check_lts(lts, &property.formula, &options, progress)
+        });
+        let verdict = verdict
+            .map_err(|error| Failure::limit(format!("property {} has no verdict: {error}", property.name)))?;
+        Ok(verdict.holds)
     }
 
     /// The property that was named, or all, in the order in which they are worth a look.

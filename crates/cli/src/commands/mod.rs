@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod compose;
 mod convert;
+mod cover;
 mod demo;
 mod explain;
 mod explore;
@@ -28,6 +29,7 @@ pub enum Command {
     Reduce(reduce::Reduce),
     Check(check::Check),
     Explain(Box<explain::Explain>),
+    Cover(cover::Cover),
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
@@ -46,6 +48,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Reduce(command) => command.run(terminal),
         Command::Check(command) => command.run(terminal),
         Command::Explain(command) => command.run(terminal),
+        Command::Cover(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),

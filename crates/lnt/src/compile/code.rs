@@ -84,6 +84,11 @@ pub enum Op {
     Mark(MarkId),
     /// The decision on top of the stack has been evaluated: the mark for true, and the next one for false.
     Decide(MarkId),
+    /// The value on top of the stack is one of [`Code::observed`]; it stays there.
+    Observe(u32),
+    /// The values observed since the last record are those of this decision; its outcome is on top of the stack, unless
+    /// it is a branch of a `case`.
+    Record(MarkId, bool),
     /// The end of a piece of code that is run for the value on top of the stack.
     Done,
     /// Pops; the way is blocked unless it was true.
@@ -276,6 +281,8 @@ pub struct Code {
     pub names: Vec<SlotName>,
     /// How many bits each slot needs.
     pub slot_bits: Vec<u32>,
+    /// Conditions and operands of decisions whose values are recorded, with their types.
+    pub observed: Vec<(Span, TypeId)>,
 }
 
 /// The variable behind a slot.

@@ -10,6 +10,13 @@ use crate::typed::{Builtin, Expression, ExpressionKind, Literal, TypeId, TypeKin
 
 impl<'p> Compiler<'p> {
     pub(super) fn expression(&mut self, body: &Body<'p>, expression: &'p Expression) {
+        self.value_of(body, expression);
+        if let Some(&place) = self.watching.get(&expression.span) {
+            self.emit(Op::Observe(place), expression.span);
+        }
+    }
+
+    fn value_of(&mut self, body: &Body<'p>, expression: &'p Expression) {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Literal(literal) => {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use model::SharedRows;
 use source::Diagnostic;
 
 use super::code::{Code, Location, OfferCode, Op};
@@ -19,7 +20,13 @@ impl Compiler<'_> {
         self.lay_out_slots();
         self.number_locations();
         self.find_dead_slots();
-        Ok(Compiled { code: self.code, types: self.types, values: self.values, marks: self.marks })
+        Ok(Compiled {
+            code: self.code,
+            types: self.types,
+            values: self.values,
+            marks: self.marks,
+            observations: SharedRows::new(),
+        })
     }
 
     fn resolve_labels(&mut self) {

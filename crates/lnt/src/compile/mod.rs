@@ -17,9 +17,10 @@ mod statements;
 pub mod types;
 
 use model::{Mark, MarkId, MarkKind, SharedRows};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
+use crate::coverage::coverage_map;
 use crate::typed::{FunctionId, ProcessId, Program};
 use body::{Binding, Body, Place};
 use code::{Code, FunctionCode, GlobalGate, Op};
@@ -36,6 +37,8 @@ pub struct Compiled {
     pub values: SharedRows,
     /// The constructs that steps can fire.
     pub marks: Vec<Mark>,
+    /// What was observed: the mark of a decision, its outcome or 2, and pairs of place and value.
+    pub observations: SharedRows,
 }
 
 /// Which process runs; it has no value parameters.
@@ -46,8 +49,13 @@ pub struct Root {
     pub gates: Vec<String>,
 }
 
-/// Compiles a program from its root. `marks` switches provenance on.
-pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, Vec<Diagnostic>> {
+/// Compiles a program from its root. `marks` switches provenance on; the values of `watched` decisions are recorded.
+pub fn compile(
+    program: &Program,
+    root: &Root,
+    marks: bool,
+    watched: &[Span],
+) -> Result<Compiled, Vec<Diagnostic>> {
     let mut compiler = Compiler {
         program,
         types: types::representations(program),
@@ -58,6 +66,9 @@ pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, 
         op_regions: Vec::new(),
         marks_wanted: marks,
         marks: Vec::new(),
+        block_ends: if marks { block_ends(program) } else { FxHashMap::default() },
+        watched: watched.iter().copied().collect(),
+        watching: FxHashMap::default(),
         mark_ids: FxHashMap::default(),
         function_numbers: FxHashMap::default(),
         pending_functions: Vec::new(),
@@ -73,6 +84,12 @@ pub fn compile(program: &Program, root: &Root, marks: bool) -> Result<Compiled, 
     };
     compiler.program(root);
     compiler.finish()
+}
+
+/// For the last statement of every block, the whole block.
+fn block_ends(program: &Program) -> FxHashMap<Span, Span> {
+    let blocks = coverage_map(program).blocks.into_iter();
+    blocks.map(|block| (block.last, block.span)).collect()
 }
 
 /// A position in the code that may not be known yet.
@@ -97,7 +114,13 @@ struct Compiler<'p> {
     op_regions: Vec<Option<u32>>,
     marks_wanted: bool,
     marks: Vec<Mark>,
+    /// Decisions whose values are recorded.
+    watched: FxHashSet<Span>,
+    /// Expressions of the decision at hand, with their places in [`Code::observed`].
+    watching: FxHashMap<Span, u32>,
     mark_ids: FxHashMap<(MarkKind, Span), MarkId>,
+    /// The block that ends with a statement.
+    block_ends: FxHashMap<Span, Span>,
     function_numbers: FxHashMap<FunctionId, u32>,
     pending_functions: Vec<FunctionId>,
     /// The function numbers of predicate types' conditions.

@@ -8,53 +8,47 @@ use source::Span;
 use super::body::{Binding, Body, BodyKind, Place};
 use super::code::Op;
 use super::{Compiler, Label};
+use crate::coverage::{case_decision_span, conditions_of, is_simple, need_not_return, operands_of};
 use crate::typed::{
     Argument, CaseBranch, ConditionalBranch, Expression, GateRef, Mode, Statement, StatementKind, VariableId,
 };
 
 impl<'p> Compiler<'p> {
     pub(super) fn statement(&mut self, body: &mut Body<'p>, statement: &'p Statement, after: Label) {
-        let span = statement.span;
         match &statement.kind {
             StatementKind::Sequence(statements) => self.sequence(body, statements, after),
-            _ if self.marks_wanted && body.process_name().is_some() && is_simple(statement) => {
-                self.sequence(body, std::slice::from_ref(statement), after);
-            }
-            _ => self.single(body, statement, span, after),
+            _ => self.marked(body, statement, after),
         }
     }
 
-    /// Statements one after the other. Runs of simple ones are blocks (Salaün and Ye, definition 2); a block is
-    /// marked when its last instruction is done, or just before if control does not come back from that.
     fn sequence(&mut self, body: &mut Body<'p>, statements: &'p [Statement], after: Label) {
-        let marks = self.marks_wanted && body.process_name().is_some();
-        let mut block: Option<Span> = None;
         for (index, statement) in statements.iter().enumerate() {
             let last = index + 1 == statements.len();
             let next = if last { after } else { self.new_label() };
-            let simple = is_simple(statement);
-            if simple {
-                block = Some(block.map_or(statement.span, |start| start.to(statement.span)));
-            }
-            let ends_block = simple && (last || !is_simple(&statements[index + 1]));
-            let mark_first = ends_block && leaves(statement);
-            if let (true, true, Some(span), Some(name)) = (marks, mark_first, block, body.process_name()) {
-                let mark = self.mark(MarkKind::Block, span, name);
-                self.emit(Op::Mark(mark), span);
-            }
-            self.single(body, statement, statement.span, next);
+            self.marked(body, statement, next);
             if !last {
                 self.place(next);
             }
-            if let (true, true, false, Some(span), Some(name)) =
-                (marks, ends_block, mark_first, block, body.process_name())
-            {
-                let mark = self.mark(MarkKind::Block, span, name);
-                self.emit(Op::Mark(mark), span);
+        }
+    }
+
+    /// A statement, and the mark of the block that ends with it: when it is done, or just before if control need not
+    /// come back from it.
+    fn marked(&mut self, body: &mut Body<'p>, statement: &'p Statement, after: Label) {
+        let name = body.process_name().filter(|_| self.marks_wanted);
+        let ending = name.and_then(|name| Some((name, *self.block_ends.get(&statement.span)?)));
+        match ending.filter(|_| is_simple(statement)) {
+            Some((name, block)) if need_not_return(statement) => {
+                let mark = self.mark(MarkKind::Block, block, name);
+                self.emit(Op::Mark(mark), block);
+                self.single(body, statement, statement.span, after);
             }
-            if ends_block {
-                block = None;
+            Some((name, block)) => {
+                self.single(body, statement, statement.span, after);
+                let mark = self.mark(MarkKind::Block, block, name);
+                self.emit(Op::Mark(mark), block);
             }
+            None => self.single(body, statement, statement.span, after),
         }
     }
 
@@ -189,10 +183,30 @@ impl<'p> Compiler<'p> {
 
     /// A condition whose outcome coverage counts; left on the stack.
     fn decision(&mut self, body: &Body<'p>, condition: &'p Expression) {
+        let (true, Some(name)) = (self.marks_wanted, body.process_name()) else {
+            return self.expression(body, condition);
+        };
+        let mark = self.mark(MarkKind::Decision(true), condition.span, name);
+        let watched = self.watched.contains(&condition.span);
+        if watched {
+            self.watch(conditions_of(condition));
+            self.watch(operands_of(condition));
+        }
         self.expression(body, condition);
-        if let (true, Some(name)) = (self.marks_wanted, body.process_name()) {
-            let mark = self.mark(MarkKind::Decision(true), condition.span, name);
-            self.emit(Op::Decide(mark), condition.span);
+        self.emit(Op::Decide(mark), condition.span);
+        if watched {
+            self.emit(Op::Record(mark, true), condition.span);
+            self.watching.clear();
+        }
+    }
+
+    /// Has the values of expressions recorded, until [`Compiler::watching`] is cleared.
+    fn watch(&mut self, expressions: Vec<&'p Expression>) {
+        for expression in expressions {
+            if !self.watching.contains_key(&expression.span) {
+                self.watching.insert(expression.span, self.code.observed.len() as u32);
+                self.code.observed.push((expression.span, expression.ty));
+            }
         }
     }
 
@@ -228,8 +242,19 @@ impl<'p> Compiler<'p> {
         after: Label,
         span: Span,
     ) {
+        let first = branches.first().and_then(case_decision_span);
+        let watched =
+            first.is_some_and(|first| self.watched.contains(&first)) && body.process_name().is_some();
+        if watched {
+            self.watch(subjects.iter().collect());
+        }
         for subject in subjects {
             self.expression(body, subject);
+        }
+        if let (true, Some(first), Some(name)) = (watched, first, body.process_name()) {
+            let mark = self.mark(MarkKind::Decision(true), first, name);
+            self.emit(Op::Record(mark, false), first);
+            self.watching.clear();
         }
         let count = subjects.len() as u32;
         for (index, branch) in branches.iter().enumerate() {
@@ -267,9 +292,7 @@ impl<'p> Compiler<'p> {
     fn case_marks(&mut self, body: &Body<'p>, branches: &'p [CaseBranch], taken: usize) {
         let (true, Some(name)) = (self.marks_wanted, body.process_name()) else { return };
         for (index, branch) in branches[..=taken].iter().enumerate() {
-            let Some(first) = branch.alternatives.first() else { continue };
-            let last = branch.alternatives.last().unwrap_or(first);
-            let span = first.span.to(last.span);
+            let Some(span) = case_decision_span(branch) else { continue };
             let mark = self.mark(MarkKind::Decision(index == taken), span, name);
             self.emit(Op::Mark(mark), span);
         }
@@ -355,29 +378,4 @@ impl<'p> Compiler<'p> {
             Binding::Internal => self.emit(Op::Stop, span),
         }
     }
-}
-
-/// Instructions that are no control instructions (definition 1) and hold no others.
-fn is_simple(statement: &Statement) -> bool {
-    matches!(
-        statement.kind,
-        StatementKind::Null
-            | StatementKind::Assign { .. }
-            | StatementKind::AssignElement { .. }
-            | StatementKind::AssignAny { .. }
-            | StatementKind::Call { .. }
-            | StatementKind::Instantiate { .. }
-            | StatementKind::Break(_)
-            | StatementKind::Raise { .. }
-            | StatementKind::Assert { .. }
-            | StatementKind::Action(_)
-    )
-}
-
-/// Whether control does not, or need not, come back from a simple instruction.
-fn leaves(statement: &Statement) -> bool {
-    matches!(
-        statement.kind,
-        StatementKind::Instantiate { .. } | StatementKind::Break(_) | StatementKind::Raise { .. }
-    )
 }

@@ -1,6 +1,6 @@
 //! The stack machine that runs silent code: from where a region rests to where it rests next.
 
-use model::ModelError;
+use model::{LocalRows, ModelError};
 use source::Span;
 
 use super::builtins::Wrong;
@@ -82,7 +82,13 @@ pub struct Machine<'a> {
     memory: Vec<Remembered>,
     /// The marks of constructs that have fired.
     pub marks: Vec<u32>,
+    observations: LocalRows<'a>,
+    /// What was observed since the last record, behind the place of the decision and its outcome.
+    observed: Vec<u32>,
 }
+
+/// Observations are marks as well: their numbers start here.
+pub const FIRST_OBSERVATION: u32 = 1 << 30;
 
 impl<'a> Machine<'a> {
     pub fn new(compiled: &'a Compiled, program: &'a crate::typed::Program) -> Self {
@@ -97,6 +103,8 @@ impl<'a> Machine<'a> {
                 if compiled.code.functions.iter().any(|one| one.remembered) { MEMORY } else { 0 }
             ],
             marks: Vec::new(),
+            observations: compiled.observations.local(),
+            observed: vec![0, 0],
         }
     }
 
@@ -126,6 +134,13 @@ impl<'a> Machine<'a> {
         self.enter(code.arguments, code.variables, u32::MAX, None);
         self.run_on(code.address, &mut [])?;
         Ok(self.stack.pop().unwrap_or(0))
+    }
+
+    #[cold]
+    fn record(&mut self, decision: u32, outcome: u32) {
+        self.observed[..2].copy_from_slice(&[decision, outcome]);
+        self.marks.push(FIRST_OBSERVATION + self.observations.intern(&self.observed));
+        self.observed.truncate(2);
     }
 
     fn enter(&mut self, arguments: u32, variables: u32, back: u32, remember: Option<Remembered>) {
@@ -369,6 +384,14 @@ impl<'a> Machine<'a> {
                 Op::Decide(mark) => {
                     let outcome = self.stack.last().copied().unwrap_or(0);
                     self.marks.push(mark.0 + u32::from(outcome == 0));
+                }
+                Op::Observe(place) => {
+                    let value = self.stack.last().copied().unwrap_or(0);
+                    self.observed.extend([place, value]);
+                }
+                Op::Record(decision, has_outcome) => {
+                    let outcome = self.stack.last().copied().filter(|_| has_outcome).unwrap_or(2);
+                    self.record(decision.0, outcome);
                 }
                 Op::Done => return Ok(Halt::Done),
                 Op::Require => {

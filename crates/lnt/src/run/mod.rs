@@ -11,6 +11,7 @@ mod successors;
 mod values;
 
 pub use locality::{Locality, localities};
+pub use machine::FIRST_OBSERVATION;
 pub use print::print_value;
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};

@@ -8,6 +8,7 @@
 //! Silent ways that lead through a choice are tried on copies of the state (*snapshots*), because the choice is made
 //! only by the action. Snapshot 0 is the state itself; most regions rest right before their actions and need no other.
 
+mod encounters;
 mod happen;
 mod memory;
 mod recall;
@@ -89,6 +90,17 @@ struct KnownLabel {
     label: u32,
 }
 
+/// The most marks of a remembered origin.
+const ORIGIN_MARKS: usize = 6;
+
+/// An entry of the cache of origins; a count of 0 marks a free one.
+#[derive(Clone, Copy, Default)]
+struct KnownOrigin {
+    marks: [u32; ORIGIN_MARKS],
+    count: u32,
+    origin: u32,
+}
+
 /// An offer that a rule of a fork concerns.
 #[derive(Clone, Copy)]
 struct Concerned {
@@ -128,6 +140,8 @@ pub struct LntWorker<'a> {
     snapshots: Vec<Slot>,
     /// The marks on the way to each snapshot: the last one, linked to those before it.
     snapshot_trails: Vec<u32>,
+    /// The snapshot that each is a copy of.
+    snapshot_parents: Vec<u32>,
     trails: Vec<(u32, u32)>,
     offers: Vec<Offer>,
     parts: Vec<Part>,
@@ -142,6 +156,8 @@ pub struct LntWorker<'a> {
     label_row: Vec<u32>,
     /// Labels of offers with few values, by a hash of them.
     label_cache: Vec<KnownLabel>,
+    /// Origins of few marks, by a hash of them.
+    origin_cache: Vec<KnownOrigin>,
     /// For each action whose offers are constants or open, the offer it makes in snapshot 0: its part and values lie
     /// at the start of the arenas for ever.
     fixed_offers: Vec<Option<Offer>>,
@@ -154,6 +170,8 @@ pub struct LntWorker<'a> {
     is_unpacked: bool,
     packed_target: Vec<u32>,
     step_marks: Vec<u32>,
+    /// Set while rendezvous are looked at, not taken.
+    examination: Option<Box<encounters::Examination>>,
 }
 
 /// The state in which everything begins, and the marks of what runs before it.
@@ -180,6 +198,7 @@ impl<'a> LntWorker<'a> {
             width,
             snapshots: Vec::new(),
             snapshot_trails: Vec::new(),
+            snapshot_parents: Vec::new(),
             trails: Vec::new(),
             offers: Vec::new(),
             parts: Vec::new(),
@@ -190,6 +209,7 @@ impl<'a> LntWorker<'a> {
             target: vec![0; width],
             label_row: Vec::new(),
             label_cache: vec![KnownLabel::default(); 1024],
+            origin_cache: vec![KnownOrigin::default(); 256],
             fixed_offers: vec![None; model.compiled.code.actions.len()],
             fixed_parts: 0,
             fixed_values: 0,
@@ -198,6 +218,7 @@ impl<'a> LntWorker<'a> {
             is_unpacked: true,
             packed_target: Vec::new(),
             step_marks: Vec::new(),
+            examination: None,
         };
         if worker.memory.is_none() {
             worker.fix_offers();
@@ -222,6 +243,15 @@ impl<'a> LntWorker<'a> {
         self.fixed_values = self.values.len();
     }
 
+    /// Gathers what can happen in a state.
+    fn gather(&mut self, state: &[Slot]) -> Result<(), ModelError> {
+        self.machine.values.refresh();
+        self.snapshots.clear();
+        self.snapshots.extend_from_slice(state);
+        self.forget_state();
+        self.collect(0, 0)
+    }
+
     fn op(&self, address: u32) -> Op {
         self.machine.code.ops[address as usize]
     }
@@ -240,6 +270,7 @@ impl<'a> LntWorker<'a> {
         let start = snapshot as usize * self.width;
         self.snapshots.extend_from_within(start..start + self.width);
         self.snapshot_trails.push(self.snapshot_trails[snapshot as usize]);
+        self.snapshot_parents.push(snapshot);
         self.snapshot_trails.len() as u32 - 1
     }
 
@@ -373,8 +404,10 @@ impl<'a> LntWorker<'a> {
                 // A silent loop comes back to the same choice with the same values: once is enough.
                 let width = self.width;
                 let state = |snapshot: u32| &self.snapshots[snapshot as usize * width..][..width];
-                let known = seen.iter().any(|&(at, old)| at == address && state(old) == state(snapshot));
-                if !known {
+                let same = |&&(at, old): &&(u32, u32)| at == address && state(old) == state(snapshot);
+                let known: Vec<u32> = seen.iter().filter(same).map(|&(_, old)| old).collect();
+                // Unless other constructs have fired on this way: each has to be told by some step.
+                if known.is_empty() || !self.have_fired(&known, snapshot) {
                     seen.push((address, snapshot));
                     further.push((address, snapshot));
                 }
@@ -393,8 +426,42 @@ impl<'a> LntWorker<'a> {
                 let message = "an exception that leaves a parallel branch must be raised after an action";
                 Err(model_error(message.into(), Some(span)))
             }
+            Op::Stop => {
+                self.refuse(snapshot);
+                Ok(())
+            }
             _ => Ok(()),
         }
+    }
+
+    /// A way ends without an action: no step will tell of the decisions that have led there (`only if`, or `if` and
+    /// `stop`), but refusing is their effect. They become an origin of their own.
+    fn refuse(&mut self, snapshot: u32) {
+        let mut trail = self.snapshot_trails[snapshot as usize];
+        self.machine.marks.clear();
+        while trail != NO_TRAIL {
+            let (mark, before) = self.trails[trail as usize];
+            // Observations lie beyond all marks.
+            if self.model.provenance.marks().get(mark as usize).is_none_or(|mark| mark.is_decision()) {
+                self.machine.marks.push(mark);
+            }
+            trail = before;
+        }
+        self.origin();
+        self.machine.marks.clear();
+    }
+
+    /// Whether all constructs on the way to a snapshot have fired on the way to one of others.
+    fn have_fired(&self, known: &[u32], snapshot: u32) -> bool {
+        let marks = |snapshot: u32| {
+            let mut trail = self.snapshot_trails[snapshot as usize];
+            std::iter::from_fn(move || {
+                let (mark, before) = *self.trails.get(trail as usize)?;
+                trail = before;
+                Some(mark)
+            })
+        };
+        marks(snapshot).all(|mark| known.iter().any(|&other| marks(other).any(|fired| fired == mark)))
     }
 
     #[inline]
@@ -481,6 +548,9 @@ impl<'a> LntWorker<'a> {
         }
         self.bounds.push((self.offers.len() as u32, self.ends.len() as u32));
         if !description.rules.is_empty() {
+            if self.examination.is_some() {
+                self.examine(fork, first);
+            }
             self.synchronise(fork, first);
         }
         let joint = match description.kind {
@@ -563,6 +633,8 @@ impl LntWorker<'_> {
         self.snapshots.resize(self.width, 0);
         self.snapshot_trails.clear();
         self.snapshot_trails.push(NO_TRAIL);
+        self.snapshot_parents.clear();
+        self.snapshot_parents.push(0);
         self.trails.clear();
         self.offers.clear();
         self.parts.truncate(self.fixed_parts);

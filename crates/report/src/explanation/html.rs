@@ -28,6 +28,8 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .listing td { font: 13px/1.45 ui-monospace, monospace; white-space: pre; padding: 0 .6rem; }
 .listing tr.correct td { background: color-mix(in srgb, var(--right) 14%, transparent); }
 .listing tr.incorrect td { background: color-mix(in srgb, var(--wrong) 16%, transparent); }
+.listing tr.correct.some td { background: color-mix(in srgb, var(--right) 5%, transparent); }
+.listing tr.incorrect.some td { background: color-mix(in srgb, var(--wrong) 6%, transparent); }
 .listing tr.mixed td { background: color-mix(in srgb, #d4a72c 18%, transparent); }
 .listing td { color: CanvasText; } .scroll { overflow-x: auto; }
 tr.noise { opacity: .55; }
@@ -247,8 +249,10 @@ impl Explanation {
             let counts = lines.get(&(at + 1)).copied();
             let class = match counts {
                 Some(TagCounts { correct: 0, incorrect: 0, .. }) | None => "",
-                Some(TagCounts { incorrect: 0, .. }) => "correct",
-                Some(TagCounts { correct: 0, .. }) => "incorrect",
+                Some(TagCounts { incorrect: 0, neutral: 0, .. }) => "correct",
+                Some(TagCounts { correct: 0, neutral: 0, .. }) => "incorrect",
+                Some(TagCounts { incorrect: 0, .. }) => "correct some",
+                Some(TagCounts { correct: 0, .. }) => "incorrect some",
                 Some(_) => "mixed",
             };
             let numbers = counts.map_or(String::new(), |counts| {

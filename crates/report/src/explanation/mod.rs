@@ -5,11 +5,9 @@ mod html;
 mod lanes;
 mod text;
 
-use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use explain::{Group, Kind, Method, Relation, Run, Shape, Step, Tag, Tagged};
-use lts::LabelId;
 use model::{MarkId, MarkKind, Provenance};
 use serde::Serialize;
 use source::{Sources, Span};
@@ -299,8 +297,7 @@ impl Explanation {
     pub fn new(findings: &Findings<'_>) -> Self {
         let tagged = findings.tagged;
         let provenance = findings.origin.map(|origin| origin.provenance);
-        let groups = tagged.groups(provenance);
-        let relations = tagged.relations();
+        let (groups, relations) = rayon::join(|| tagged.groups(provenance), || tagged.relations());
         let system = tagged.system();
         let used = system.used_labels();
         let involved = tagged.involved_labels();
@@ -440,7 +437,7 @@ fn texts(tagged: &Tagged<'_>, steps: &[Step]) -> Vec<String> {
 
 fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) -> Vec<Choice> {
     let tagged = findings.tagged;
-    let predecessors = tagged.predecessors();
+    let predecessors = tagged.predecessors(groups);
     let all = tagged.neighbourhoods();
     let mut group_of = vec![0; all.len()];
     for (number, group) in groups.iter().enumerate() {
@@ -451,8 +448,6 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
         let mut kinds: Vec<Kind> = members.iter().map(|&member| all[member].kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let before: BTreeSet<LabelId> =
-            members.iter().flat_map(|&member| predecessors[member].iter().copied()).collect();
         let exits = |tag: Tag| {
             let wanted = group.exits.iter().filter(|exit| exit.tag == tag);
             wanted.map(|exit| choice_exit(findings, exit)).collect::<Vec<ChoiceExit>>()
@@ -472,7 +467,10 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
                 .collect::<Option<Vec<f64>>>()
                 .map(|all| all.into_iter().fold(0.0, f64::max)),
             after: gates[0].filter(|_| gates.iter().all(|gate| *gate == gates[0])),
-            before: before.into_iter().map(|label| tagged.system().label(label).to_owned()).collect(),
+            before: predecessors[number]
+                .iter()
+                .map(|&label| tagged.system().label(label).to_owned())
+                .collect(),
             correct: exits(Tag::Correct),
             incorrect: exits(Tag::Incorrect),
             neutral: exits(Tag::Neutral),

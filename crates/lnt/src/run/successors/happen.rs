@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lts::{LabelId, OriginId};
 use model::{ModelError, Slot, Step};
 
-use super::{KnownLabel, LntWorker, NO_TRAIL, OPEN, Offer, Part, Sink};
+use super::{KnownLabel, KnownOrigin, LntWorker, NO_TRAIL, OPEN, ORIGIN_MARKS, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::run::domains::{domain, pattern_domain};
 use crate::run::machine::Halt;
@@ -96,6 +96,37 @@ impl LntWorker<'_> {
         }
     }
 
+    /// Whether a part's snapshot is a copy of one that is itself a copy: parts may then share a silent beginning.
+    fn is_nested(&self, part: Part) -> bool {
+        self.snapshot_parents[part.snapshot as usize] != 0
+    }
+
+    /// Applies to the target what several parts do silently before their actions, what they share first: parts that
+    /// did not get as far must not undo what others did since.
+    #[cold]
+    fn merge_nested(&mut self, parts: std::ops::Range<usize>) {
+        let mut snapshots: Vec<u32> = Vec::new();
+        for index in parts {
+            let mut snapshot = self.parts[index].snapshot;
+            while snapshot != 0 {
+                snapshots.push(snapshot);
+                snapshot = self.snapshot_parents[snapshot as usize];
+            }
+        }
+        // Copies have higher numbers than what they are copies of.
+        snapshots.sort_unstable();
+        snapshots.dedup();
+        for snapshot in snapshots {
+            let parent = self.snapshot_parents[snapshot as usize];
+            for slot in 0..self.width {
+                let new = self.snapshots[snapshot as usize * self.width + slot];
+                if new != self.snapshots[parent as usize * self.width + slot] {
+                    self.target[slot] = new;
+                }
+            }
+        }
+    }
+
     fn happen_now(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         let code = self.machine.code;
         self.target.copy_from_slice(&self.snapshots[..self.width]);
@@ -103,6 +134,9 @@ impl LntWorker<'_> {
         let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
         for index in parts.clone() {
             self.start_part(self.parts[index]);
+        }
+        if parts.len() > 1 && parts.clone().any(|index| self.is_nested(self.parts[index])) {
+            self.merge_nested(parts.clone());
         }
         for index in parts.clone() {
             let action = &code.actions[self.parts[index].action as usize];
@@ -193,14 +227,33 @@ impl LntWorker<'_> {
         LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
     }
 
+    /// The origin of the marks at hand. Steps fire the same few marks in the same order again and again: these are
+    /// remembered as they are, unsorted.
+    #[inline]
     pub(super) fn origin(&mut self) -> OriginId {
         let marks = &mut self.machine.marks;
         if marks.is_empty() {
             return OriginId::ZERO;
         }
+        let count = marks.len();
+        if count > ORIGIN_MARKS {
+            marks.sort_unstable();
+            marks.dedup();
+            return OriginId::from_raw(self.origins.intern(marks));
+        }
+        let mixed = marks.iter().fold(0u64, |mixed, &mark| (mixed << 9) ^ u64::from(mark));
+        let place = (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize;
+        let known = &self.origin_cache[place];
+        if known.count as usize == count && known.marks[..count] == marks[..] {
+            return OriginId::from_raw(known.origin);
+        }
+        let mut key = [0; ORIGIN_MARKS];
+        key[..count].copy_from_slice(marks);
         marks.sort_unstable();
         marks.dedup();
-        OriginId::from_raw(self.origins.intern(marks))
+        let origin = self.origins.intern(marks);
+        self.origin_cache[place] = KnownOrigin { marks: key, count: count as u32, origin };
+        OriginId::from_raw(origin)
     }
 }
 

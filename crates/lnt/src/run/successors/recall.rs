@@ -93,8 +93,9 @@ impl LntWorker<'_> {
     /// Remembers the offers that were just collected for a region. Their parts and values stay in the arenas.
     fn keep_local(&mut self, region: u32) {
         let Some(memory) = &mut self.memory else { return };
-        // Silent ways to the end are for the parents to follow.
-        if self.ends.iter().any(|&snapshot| snapshot != 0) {
+        // Silent ways to the end are for the parents to follow, and so is what several children do together.
+        let is_joint = self.offers.iter().any(|offer| offer.parts.1 != 1);
+        if is_joint || self.ends.iter().any(|&snapshot| snapshot != 0) {
             memory.learn(region, &self.packed, None, false);
             return;
         }

@@ -1,0 +1,392 @@
+//! `watershed cover`: what examples never exercise, and what is wrong with the model.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use cover::{Example, Outcome, Settings, Stopped, Subject, WrongExample};
+use explore::Limits;
+use lts::Progress;
+use source::{Diagnostic, Sources};
+
+use crate::coverage_view::{diagnostic, suggestions_view, view};
+use crate::failure::{Answer, Failure};
+use crate::progress::with_progress;
+use crate::terminal::Terminal;
+
+/// Measure what examples exercise of a model, and find what is wrong where they don't
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    watershed cover model.lnt --examples suite.toml\n  \
+    watershed cover model.lnt --example 'MAIN (2, true)' --example 'MAIN (3, false)'\n  \
+    watershed cover model.lnt --examples suite.toml --min 90 --lcov coverage.info --sarif findings.sarif\n  \
+    watershed cover model.lnt --examples suite.toml --html report --conditions --suggest\n  \
+    watershed cover model.lnt --examples suite.toml --json > last_week.json\n  \
+    watershed cover model.lnt --examples suite.toml --baseline last_week.json\n  \
+    watershed cover model.lnt --emit-probes instrumented\n\n\
+A suite is a TOML file:\n  \
+    [[example]]\n  \
+    name = \"two caches\"\n  \
+    root = \"SYSTEM (2, true)\"             # default: MAIN\n  \
+    modules = { INPUT = \"inputs/a.lnt\" }  # add or replace modules\n  \
+    constants = { SIZE = 3 }              # bind functions without parameters\n  \
+    max_states = 100000\n\n  \
+    [[example]]\n  \
+    directory = \"inputs\"                  # an example for each .lnt file in it,\n  \
+    module = \"INPUT\"                      # which takes the place of this module\n\n\
+Exit codes: 0 measured, 1 below --min or worse than --baseline, or a run-time error of the model,\n\
+2 the input is wrong, 3 a limit was hit and the coverage is partial.")]
+pub struct Cover {
+    /// The model (.lnt)
+    model: PathBuf,
+    /// A suite of examples (.toml)
+    #[arg(long, value_name = "SUITE")]
+    examples: Vec<PathBuf>,
+    /// An example: a process with its gates and arguments, such as 'MAIN (2, true)'
+    #[arg(long, value_name = "PROCESS")]
+    example: Vec<String>,
+    /// A folder to search for imported modules, besides the model's own
+    #[arg(long, short = 'I', value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// Fail (exit code 1) if block, decision or action coverage is below this percentage
+    #[arg(long, value_name = "PERCENT")]
+    min: Option<f64>,
+    /// How to measure: from the origins of steps, or with probes as Salaün and Ye do
+    #[arg(long, value_name = "METHOD", default_value = "direct")]
+    method: Method,
+    /// Write the model with probes into this folder, for use with other tools, and stop there
+    #[arg(long, value_name = "DIR")]
+    emit_probes: Option<PathBuf>,
+    /// Search the arguments of the suite's processes for examples that close holes, at most N for each process
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256")]
+    suggest: Option<usize>,
+    /// Compare with the saved output of an earlier run with --json: fail if something is not covered any more
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Also measure conditions of compound decisions, and whether each decides alone (MC/DC)
+    #[arg(long, help_heading = "Further criteria")]
+    conditions: bool,
+    /// Also measure which gates follow which
+    #[arg(long, help_heading = "Further criteria")]
+    pairs: bool,
+    /// Show the whole source, not only what is near holes
+    #[arg(long)]
+    source: bool,
+    /// Write an LCOV tracefile
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    lcov: Option<PathBuf>,
+    /// Write a Cobertura report (XML)
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    cobertura: Option<PathBuf>,
+    /// Write the findings as SARIF
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    sarif: Option<PathBuf>,
+    /// Write a report for browsers into this folder (index.html), or to this .html file
+    #[arg(long, value_name = "DIR", help_heading = "Reports")]
+    html: Option<PathBuf>,
+    /// Stop each example at this many states
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    max_states: usize,
+    /// Stop each example after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<f64>,
+    /// Where measurements are kept, so that only what has changed is measured again
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Measure everything anew, and keep nothing
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
+}
+
+/// Runs a suite with one of the methods.
+type Runner = fn(&Subject, &[Example], &Settings, &Progress) -> Result<Outcome, Vec<WrongExample>>;
+
+/// How to measure.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// One exploration an example, no extra states
+    Direct,
+    /// The model with probes is explored
+    Probes,
+}
+
+impl Cover {
+    pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        let start = Instant::now();
+        let mut sources = Sources::new();
+        let examples = self.load_examples(&mut sources)?;
+        let subject = Subject { path: self.model.clone(), include: self.include.clone() };
+        let settings = self.settings();
+        let what = format!("covering with {}", report::count(examples.len() as u64, "example"));
+        if let Some(folder) = &self.emit_probes {
+            return self.write_probes(folder, &subject, &examples, &sources, terminal);
+        }
+        let (method, name): (Runner, _) = match self.method {
+            Method::Direct => (cover::run, "direct"),
+            Method::Probes => (cover::run_with_probes, "probes"),
+        };
+        let outcome =
+            with_progress(terminal, &what, |progress| method(&subject, &examples, &settings, progress));
+        let mut outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
+        let suggestions = self.suggest.map(|most| {
+            with_progress(terminal, "searching examples", |progress| {
+                cover::suggest(&subject, &mut outcome, &settings, most, progress)
+            })
+        });
+        let mut shown = view(&self.model.display().to_string(), name, &outcome);
+        shown.suggestions = suggestions.map(|found| suggestions_view(&outcome.specification, &found));
+        shown.criteria = self.further_criteria(&subject, &outcome, &settings, terminal);
+        if let Some(path) = &self.baseline {
+            let change = cover::compare_with_baseline(&outcome, &read_baseline(path)?);
+            shown.baseline = Some(report::BaselineChange { lost: change.lost, gained: change.gained });
+        }
+        shown.seconds = start.elapsed().as_secs_f64();
+        self.write_reports(&shown)?;
+        terminal.show(&shown);
+        if !terminal.json && !terminal.quiet {
+            self.show_holes(&shown, &outcome, terminal);
+        }
+        Ok(self.answer(&shown, &outcome, terminal))
+    }
+
+    fn further_criteria(
+        &self,
+        subject: &Subject,
+        outcome: &Outcome,
+        settings: &Settings,
+        terminal: &Terminal,
+    ) -> Vec<report::Criterion> {
+        let mut criteria: Vec<cover::Criterion> = Vec::new();
+        if self.conditions {
+            criteria.extend(with_progress(terminal, "observing conditions", |progress| {
+                cover::condition_criteria(subject, outcome, settings, progress)
+            }));
+        }
+        if self.pairs {
+            criteria.push(with_progress(terminal, "looking at pairs of gates", |progress| {
+                cover::gate_pairs(subject, outcome, settings, progress)
+            }));
+        }
+        let view = |one: cover::Criterion| report::Criterion {
+            name: one.name,
+            total: one.total,
+            covered: one.covered,
+            missing: one.missing,
+        };
+        criteria.into_iter().map(view).collect()
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            limits: Limits {
+                states: self.max_states,
+                time: self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+                ..Limits::default()
+            },
+            cache: match (self.no_cache, &self.cache) {
+                (true, _) => None,
+                (false, Some(folder)) => Some(folder.clone()),
+                (false, None) => default_cache(),
+            },
+        }
+    }
+
+    /// The examples of all suites and options; `MAIN` where there are none.
+    fn load_examples(&self, sources: &mut Sources) -> Result<Vec<Example>, Failure> {
+        if lts::format_extension(&self.model).as_deref() != Some("lnt") {
+            return Err(Failure::wrong(format!("{} is not a model", self.model.display()))
+                .help("models are read from .lnt files"));
+        }
+        let mut examples = Vec::new();
+        let mut errors: Vec<Diagnostic> = Vec::new();
+        for path in &self.examples {
+            match cover::load_suite(path, sources) {
+                Ok(loaded) => examples.extend(loaded),
+                Err(diagnostics) => errors.extend(diagnostics),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
+        }
+        examples.extend(self.example.iter().map(|root| Example::of_root(root)));
+        if examples.is_empty() {
+            examples.push(Example { name: "MAIN".to_owned(), ..Example::default() });
+        }
+        Ok(examples)
+    }
+
+    /// Writes the modules of the model with probes, those of the first example where it brings some along.
+    fn write_probes(
+        &self,
+        folder: &Path,
+        subject: &Subject,
+        examples: &[Example],
+        suite: &Sources,
+        terminal: &Terminal,
+    ) -> Result<Answer, Failure> {
+        let example = &examples[0];
+        let opened = subject
+            .open(example)
+            .map_err(|error| wrong_examples(vec![WrongExample { example: example.clone(), error }], suite))?;
+        let instrumented = cover::instrumented(&opened, &cover::Probes::all(&opened.map));
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
+        for module in &instrumented.modules {
+            let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
+            lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
+        }
+        let legend = legend(&opened);
+        lts::write_file(&folder.join("probes.txt"), |out| out.write_all(legend.as_bytes()))?;
+        let modules = report::count(instrumented.modules.len() as u64, "module");
+        terminal.remark(format!(
+            "{modules} with probes on gate {} in {}; probes.txt tells what each stands for",
+            instrumented.gate,
+            folder.display()
+        ));
+        Ok(Answer::Yes)
+    }
+
+    fn write_reports(&self, shown: &report::Coverage) -> Result<(), Failure> {
+        let write = |path: &Path, text: String| lts::write_file(path, |out| out.write_all(text.as_bytes()));
+        if let Some(path) = &self.lcov {
+            write(path, shown.lcov())?;
+        }
+        if let Some(path) = &self.cobertura {
+            write(path, shown.cobertura())?;
+        }
+        if let Some(path) = &self.sarif {
+            write(path, shown.sarif())?;
+        }
+        if let Some(path) = &self.html {
+            let is_file = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
+            if !is_file {
+                std::fs::create_dir_all(path)
+                    .map_err(|error| Failure::wrong(format!("can't make {}: {error}", path.display())))?;
+            }
+            let file = if is_file { path.clone() } else { path.join("index.html") };
+            write(&file, shown.html())?;
+        }
+        Ok(())
+    }
+
+    /// The source with its holes, and the findings as a compiler would tell them.
+    fn show_holes(&self, shown: &report::Coverage, outcome: &Outcome, terminal: &Terminal) {
+        let annotated = shown.annotated(self.source, terminal.colour);
+        if !annotated.is_empty() {
+            println!("\n{annotated}");
+        }
+        if !outcome.findings.is_empty() {
+            let diagnostics: Vec<Diagnostic> = outcome.findings.iter().map(diagnostic).collect();
+            println!("{}", outcome.specification.sources.render_all(&diagnostics, terminal.colour));
+        }
+        println!("\n{}", report::count(outcome.findings.len() as u64, "finding"));
+    }
+
+    fn answer(&self, shown: &report::Coverage, outcome: &Outcome, terminal: &Terminal) -> Answer {
+        let failed = |one: &&cover::ExampleOutcome| matches!(one.stopped, Some(Stopped::Error { .. }));
+        let mut answer = Answer::Yes;
+        for one in outcome.examples.iter().filter(failed) {
+            if let Some(stopped) = &one.stopped {
+                terminal.remark(format!("example `{}` fails: {stopped}", one.example.name));
+            }
+            answer = Answer::No;
+        }
+        if shown.partial && answer == Answer::Yes {
+            terminal.remark("partial result: allow more with --max-states or --max-time");
+            return Answer::Partial;
+        }
+        if let Some(lost) = shown.baseline.as_ref().map(|change| change.lost.len()).filter(|&lost| lost > 0) {
+            let places = report::count(lost as u64, "place");
+            terminal.remark(format!("{places} covered in the baseline and not any more"));
+            answer = Answer::No;
+        }
+        if let Some(least) = self.min {
+            let ratios =
+                [("block", shown.blocks), ("decision", shown.decisions.counts()), ("action", shown.actions)];
+            for (name, counts) in ratios {
+                if counts.total > 0 && counts.percent() < least {
+                    let percent = counts.percent();
+                    terminal.remark(format!("{name} coverage is {percent:.1} %, less than {least} %"));
+                    answer = Answer::No;
+                }
+            }
+        }
+        answer
+    }
+}
+
+/// What an earlier run has covered, from its JSON.
+fn read_baseline(path: &Path) -> Result<Vec<String>, Failure> {
+    let text = lts::read_text(path)?;
+    let names = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|saved| {
+        let names = saved.get("covered")?.as_array()?.iter();
+        names.map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
+    });
+    names.ok_or_else(|| {
+        Failure::wrong(format!("{} is not the output of an earlier run", path.display()))
+            .help("save one with `watershed cover … --json > baseline.json`")
+    })
+}
+
+/// Where measurements are kept unless the user says otherwise.
+fn default_cache() -> Option<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let base = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    Some(base.or_else(home)?.join("watershed").join("cover"))
+}
+
+/// What is wrong with examples, each in the words of the language, with its place in the suite.
+fn wrong_examples(wrong: Vec<WrongExample>, suite: &Sources) -> Failure {
+    // Examples have tables of files of their own: put what they say into one.
+    let mut failure = Failure { code: 2, diagnostics: Vec::new(), sources: Sources::new() };
+    let mut said: Vec<String> = Vec::new();
+    for WrongExample { example, error } in wrong {
+        let mut files = Vec::new();
+        for file in error.sources.files() {
+            files.push(failure.sources.add(error.sources.name(file), error.sources.text(file)));
+        }
+        let place = example.place.map(|span| {
+            let position = suite.position(span);
+            format!("{}:{}:{}", suite.name(span.file), position.line, position.column)
+        });
+        for mut diagnostic in error.diagnostics {
+            // What is wrong with the model is wrong for every example.
+            let key = error.sources.render(&diagnostic, false);
+            if said.contains(&key) {
+                continue;
+            }
+            said.push(key);
+            for label in &mut diagnostic.labels {
+                let position = error.sources.files().position(|file| file == label.span.file);
+                label.span.file = position.map_or(label.span.file, |position| files[position]);
+            }
+            let note = match &place {
+                Some(place) => format!("in example `{}` of {place}", example.name),
+                None => format!("in example `{}`", example.name),
+            };
+            failure.diagnostics.push(diagnostic.note(note));
+        }
+    }
+    failure
+}
+
+/// What each probe stands for, a line each.
+fn legend(opened: &cover::Opened) -> String {
+    let mut text = String::new();
+    let mut line = |name: String, span: source::Span| {
+        let place = opened.sources.position(span);
+        let words: Vec<&str> = opened.sources.slice(span).split_whitespace().collect();
+        let file = opened.sources.name(span.file);
+        text.push_str(&format!("{name}\t{file}:{}:{}\t{}\n", place.line, place.column, words.join(" ")));
+    };
+    for (number, block) in opened.map.blocks.iter().enumerate() {
+        line(format!("B{number}"), block.span);
+    }
+    for (number, decision) in opened.map.decisions.iter().enumerate() {
+        line(format!("D{number}"), decision.span);
+    }
+    for (number, action) in opened.map.actions.iter().enumerate() {
+        line(format!("A{number}"), action.span);
+    }
+    text
+}

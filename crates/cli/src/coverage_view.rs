@@ -1,0 +1,255 @@
+//! The outcome of a suite as the report shows it: places as files and lines, examples as counts.
+
+use cover::{Coverage, ExampleOutcome, Finding, FindingSubject, Item, Outcome, Specification};
+use model::CoverageMap;
+use report::{
+    Counts, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess, DecisionCounts, Hole,
+    RelatedPlace, Site, SiteKind,
+};
+use source::{Diagnostic, FileId, Span};
+
+/// Everything that a report needs.
+pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Coverage {
+    let specification = &outcome.specification;
+    let map = &specification.map;
+    report::Coverage {
+        model: model.to_owned(),
+        method,
+        blocks: counts(outcome.coverage.block_ratio()),
+        decisions: decision_counts(map, &outcome.coverage),
+        actions: counts(outcome.coverage.action_ratio()),
+        examples: outcome.examples.iter().map(|one| example(specification, one)).collect(),
+        subset: outcome
+            .subset
+            .examples
+            .iter()
+            .map(|&one| outcome.examples[one].example.name.clone())
+            .collect(),
+        subset_is_smallest: outcome.subset.smallest,
+        holes: outcome.holes().into_iter().map(|item| hole(specification, item)).collect(),
+        findings: outcome.findings.iter().map(|one| finding(specification, one)).collect(),
+        criteria: Vec::new(),
+        baseline: None,
+        suggestions: None,
+        partial: outcome.examples.iter().any(|one| one.stopped.is_some()),
+        covered: covered_names(outcome),
+        seconds: 0.0,
+        files: specification.sources.files().map(|file| covered_file(outcome, file)).collect(),
+    }
+}
+
+/// What `--baseline` compares.
+fn covered_names(outcome: &Outcome) -> Vec<String> {
+    let named = cover::named_items(outcome).into_iter();
+    named.filter(|(_, covered)| *covered).map(|(name, _)| name).collect()
+}
+
+/// Suggested examples, by place.
+pub fn suggestions_view(specification: &Specification, found: &cover::Suggestions) -> report::Suggestions {
+    let holes = |items: &[Item]| items.iter().map(|&item| hole(specification, item)).collect();
+    report::Suggestions {
+        tried: found.tried,
+        exhaustive: found.exhaustive,
+        examples: found
+            .examples
+            .iter()
+            .map(|(example, closes)| report::Suggestion { root: example.name.clone(), closes: holes(closes) })
+            .collect(),
+        open: holes(&found.open),
+    }
+}
+
+/// A finding as a message with its source.
+pub fn diagnostic(finding: &Finding) -> Diagnostic {
+    let label = match finding.subject {
+        FindingSubject::Decision(_, true) => "never true",
+        FindingSubject::Decision(_, false) => "never false",
+        FindingSubject::Action(_) => "never happens",
+        FindingSubject::Block(_) => "never executed",
+        FindingSubject::Process(_) => "never started",
+    };
+    let mut diagnostic = Diagnostic::warning(finding.message.clone()).label(finding.span, label);
+    for (span, text) in &finding.related {
+        diagnostic = diagnostic.label(*span, text.clone());
+    }
+    for why in &finding.why {
+        diagnostic = diagnostic.note(why.clone());
+    }
+    diagnostic.maybe_help(finding.advice.clone())
+}
+
+/// A thing that can be exercised, by place.
+pub fn hole(specification: &Specification, item: Item) -> Hole {
+    let map = &specification.map;
+    let (kind, span, process, outcome) = match item {
+        Item::Block(block) => ("block", map.blocks[block].span, map.blocks[block].process, None),
+        Item::Outcome(decision, outcome) => {
+            ("decision", map.decisions[decision].span, map.decisions[decision].process, Some(outcome))
+        }
+        Item::Action(action) => ("action", map.actions[action].span, map.actions[action].process, None),
+    };
+    let position = specification.position(span);
+    Hole {
+        kind,
+        outcome,
+        process: specification.process(process).to_owned(),
+        file: specification.sources.name(span.file).to_owned(),
+        line: position.line,
+        column: position.column,
+        text: one_line(specification.sources.slice(span)),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn counts(ratio: cover::Ratio) -> Counts {
+    Counts { total: ratio.total, covered: ratio.covered }
+}
+
+fn decision_counts(map: &CoverageMap, coverage: &Coverage) -> DecisionCounts {
+    let ratio = coverage.decision_ratio(map);
+    let mut counts =
+        DecisionCounts { total: ratio.total, covered: ratio.covered, ..DecisionCounts::default() };
+    for (decision, outcomes) in coverage.decisions.iter().enumerate() {
+        match (outcomes.yes, outcomes.no) {
+            _ if coverage.decision(map, decision) => {}
+            (true, _) => counts.only_true += 1,
+            (false, true) => counts.only_false += 1,
+            (false, false) => counts.none += 1,
+        }
+    }
+    counts
+}
+
+fn example(specification: &Specification, outcome: &ExampleOutcome) -> CoverageExample {
+    CoverageExample {
+        name: outcome.example.name.clone(),
+        states: outcome.states,
+        transitions: outcome.transitions,
+        complete: outcome.stopped.is_none(),
+        stopped: outcome.stopped.as_ref().map(ToString::to_string),
+        blocks: counts(outcome.coverage.block_ratio()),
+        decisions: decision_counts(&specification.map, &outcome.coverage),
+        actions: counts(outcome.coverage.action_ratio()),
+        only: outcome.only.iter().map(|&item| hole(specification, item)).collect(),
+        cached: outcome.cached,
+        seconds: outcome.seconds,
+    }
+}
+
+fn finding(specification: &Specification, finding: &Finding) -> CoverageFinding {
+    let map = &specification.map;
+    let process = match finding.subject {
+        FindingSubject::Decision(decision, _) => map.decisions[decision].process,
+        FindingSubject::Action(action) => map.actions[action].process,
+        FindingSubject::Block(block) => map.blocks[block].process,
+        FindingSubject::Process(process) => process,
+    };
+    let sources = &specification.sources;
+    let (start, end) = (sources.position(finding.span), sources.end_position(finding.span));
+    let related = finding.related.iter().map(|(span, text)| {
+        let place = sources.position(*span);
+        let file = sources.name(span.file).to_owned();
+        RelatedPlace { file, line: place.line, column: place.column, text: text.clone() }
+    });
+    CoverageFinding {
+        kind: finding.kind.name(),
+        file: sources.name(finding.span.file).to_owned(),
+        line: start.line,
+        column: start.column,
+        message: finding.message.clone(),
+        process: specification.process(process).to_owned(),
+        why: finding.why.clone(),
+        advice: finding.advice.clone(),
+        related: related.collect(),
+        end: (end.line, end.column),
+    }
+}
+
+/// A file with its processes, and how many examples have exercised what.
+fn covered_file(outcome: &Outcome, file: FileId) -> CoveredFile {
+    let specification = &outcome.specification;
+    let map = &specification.map;
+    let hits = |covered: &dyn Fn(&Coverage) -> bool| {
+        outcome.examples.iter().filter(|example| covered(&example.coverage)).count()
+    };
+    let own: Vec<usize> =
+        (0..map.processes.len()).filter(|&process| map.processes[process].span.file == file).collect();
+    let mut processes: Vec<CoveredProcess> = Vec::new();
+    for &number in &own {
+        let entry = &map.processes[number];
+        let mut process = CoveredProcess {
+            name: entry.name.clone(),
+            module: entry.module.clone(),
+            lines: lines(specification, entry.span),
+            hits: hits(&|coverage| exercises(map, coverage, number)),
+            blocks: Counts::default(),
+            decisions: Counts::default(),
+            actions: Counts::default(),
+        };
+        let add = |counts: &mut Counts, covered: bool| {
+            counts.total += 1;
+            counts.covered += usize::from(covered);
+        };
+        for (block, _) in map.blocks.iter().enumerate().filter(|(_, block)| block.process == number) {
+            add(&mut process.blocks, outcome.coverage.blocks[block]);
+        }
+        for (decision, _) in map.decisions.iter().enumerate().filter(|(_, one)| one.process == number) {
+            add(&mut process.decisions, outcome.coverage.decision(map, decision));
+        }
+        for (action, _) in map.actions.iter().enumerate().filter(|(_, one)| one.process == number) {
+            add(&mut process.actions, outcome.coverage.actions[action]);
+        }
+        processes.push(process);
+    }
+    let mut sites: Vec<Site> = Vec::new();
+    let mut site = |kind: SiteKind, process: usize, span: Span, hits: usize| {
+        if let Some(process) = own.iter().position(|&one| one == process) {
+            sites.push(Site { kind, process, range: span.range(), lines: lines(specification, span), hits });
+        }
+    };
+    for (number, block) in map.blocks.iter().enumerate() {
+        site(SiteKind::Block, block.process, block.span, hits(&|coverage| coverage.blocks[number]));
+    }
+    for (number, decision) in map.decisions.iter().enumerate() {
+        let outcomes = |outcome: bool| hits(&|coverage| coverage.decisions[number].has(outcome));
+        let evaluated =
+            hits(&|coverage| coverage.decisions[number].has(true) || coverage.decisions[number].has(false));
+        let no = (!decision.always_true).then(|| outcomes(false));
+        let kind = SiteKind::Decision { yes: outcomes(true), no };
+        site(kind, decision.process, decision.span, evaluated);
+    }
+    for (number, action) in map.actions.iter().enumerate() {
+        site(SiteKind::Action, action.process, action.span, hits(&|coverage| coverage.actions[number]));
+    }
+    sites.sort_by_key(|site| (site.range.start, site.range.end));
+    CoveredFile {
+        name: specification.sources.name(file).to_owned(),
+        text: specification.sources.text(file).to_owned(),
+        processes,
+        sites,
+    }
+}
+
+fn exercises(map: &CoverageMap, coverage: &Coverage, process: usize) -> bool {
+    let block = |(number, one): (usize, &model::Block)| one.process == process && coverage.blocks[number];
+    let action =
+        |(number, one): (usize, &model::ActionInstance)| one.process == process && coverage.actions[number];
+    let decision = |(number, one): (usize, &model::Decision)| {
+        one.process == process && (coverage.decisions[number].yes || coverage.decisions[number].no)
+    };
+    map.blocks.iter().enumerate().any(block)
+        || map.actions.iter().enumerate().any(action)
+        || map.decisions.iter().enumerate().any(decision)
+}
+
+fn lines(specification: &Specification, span: Span) -> (usize, usize) {
+    (specification.sources.position(span).line, specification.sources.end_position(span).line)
+}

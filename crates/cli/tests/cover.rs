@@ -1,0 +1,425 @@
+//! `watershed cover` as its users see it: the models with planted holes, wrong suites, limits, and the report formats
+//! read back by libraries that know nothing of us.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/coverage")
+}
+
+fn watershed(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_watershed")).args(arguments).output().expect("watershed starts")
+}
+
+/// Runs `cover` and gives its JSON; the exit code is checked.
+fn cover(arguments: &[&str], code: i32) -> Value {
+    let output = watershed(&[&["cover", "--json", "--no-cache"], arguments].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
+    serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
+}
+
+fn errors(arguments: &[&str], code: i32) -> String {
+    let output = watershed(&[&["cover", "--no-cache"], arguments].concat());
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    run: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    model: String,
+    suite: String,
+    blocks: [u64; 2],
+    decisions: [u64; 2],
+    actions: [u64; 2],
+    subset: Vec<String>,
+    findings: Vec<(String, u64)>,
+}
+
+#[test]
+fn planted_holes_are_found_no_more_and_no_less() {
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(library()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    assert_eq!(folders.len(), 6);
+    for folder in folders {
+        assert!(folder.join("README.md").is_file(), "{}", folder.display());
+        let expected: Expected =
+            toml::from_str(&fs::read_to_string(folder.join("expected.toml")).unwrap()).unwrap();
+        for run in expected.run {
+            let (model, suite) = (folder.join(&run.model), folder.join(&run.suite));
+            let (model, suite) = (model.to_str().unwrap(), suite.to_str().unwrap());
+            let found = cover(&[model, "--examples", suite], 0);
+            let counts =
+                |what: &str| [&found[what]["covered"], &found[what]["total"]].map(|n| n.as_u64().unwrap());
+            let name = format!("{} {}", run.model, run.suite);
+            assert_eq!(counts("blocks"), run.blocks, "{name}");
+            assert_eq!(counts("decisions"), run.decisions, "{name}");
+            assert_eq!(counts("actions"), run.actions, "{name}");
+            let subset: Vec<&str> =
+                found["subset"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+            assert_eq!(subset, run.subset, "{name}");
+            let findings: Vec<(String, u64)> = found["findings"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| (one["kind"].as_str().unwrap().to_owned(), one["line"].as_u64().unwrap()))
+                .collect();
+            assert_eq!(findings, run.findings, "{name}");
+        }
+    }
+}
+
+/// The reasons for planted actions that never happen: profile, value and guard.
+#[test]
+fn reasons_are_told() {
+    let why = |name: &str, line: u64| {
+        let folder = library().join(name);
+        let (model, suite) = (folder.join(format!("{name}.lnt")), folder.join("suite.toml"));
+        let found = cover(&[model.to_str().unwrap(), "--examples", suite.to_str().unwrap()], 0);
+        let finding = found["findings"].as_array().unwrap().iter().find(|one| one["line"] == line).cloned();
+        finding.unwrap()["why"].to_string()
+    };
+    let profile = why("agent_reconfiguration", 40);
+    assert!(profile.contains("here ORDER !2 !BIND !LEFT, there AGENT ORDER !2 !BIND"), "{profile}");
+    let values = why("self_configuration", 34);
+    assert!(values.contains("it should meet BUFFER, but the values never match"), "{values}");
+    assert!(values.contains("here RECEIVE !1 ?nat !IS_DOWN, there BUFFER RECEIVE !1 !2 !IS_UP"), "{values}");
+    let guard = why("reconfiguration", 55);
+    assert!(guard.contains("a guard never holds"), "{guard}");
+    let operands = why("agent_reconfiguration", 49);
+    assert!(operands.contains("tries was always 2"), "{operands}");
+}
+
+fn synchro(version: u32, suite: u32) -> [String; 2] {
+    let folder = library().join("synchro");
+    [format!("synchro{version}.lnt"), format!("suite{suite}.toml")]
+        .map(|file| folder.join(file).to_str().unwrap().to_owned())
+}
+
+#[test]
+fn sixty_two_percent_become_a_hundred() {
+    let [model, suite] = synchro(1, 1);
+    cover(&[&model, "--examples", &suite, "--min", "62"], 1);
+    let first = cover(&[&model, "--examples", &suite], 0);
+    assert_eq!(
+        (first["blocks"]["covered"].as_u64(), first["blocks"]["total"].as_u64()),
+        (Some(13), Some(21))
+    );
+    let [model, suite] = synchro(2, 2);
+    let second = cover(&[&model, "--examples", &suite, "--min", "100"], 0);
+    assert_eq!(second["findings"].as_array().map(Vec::len), Some(0));
+    assert_eq!(second["holes"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn both_methods_agree_on_the_models_with_holes() {
+    for name in ["directory_cache", "lazy_cache", "self_configuration", "reconfiguration"] {
+        let folder = library().join(name);
+        let (model, suite) = (folder.join(format!("{name}.lnt")), folder.join("suite.toml"));
+        let (model, suite) = (model.to_str().unwrap(), suite.to_str().unwrap());
+        let direct = cover(&[model, "--examples", suite], 0);
+        let probes = cover(&[model, "--examples", suite, "--method", "probes"], 0);
+        assert_eq!(direct["actions"], probes["actions"], "{name}");
+        let states = |found: &Value| -> u64 {
+            found["examples"].as_array().unwrap().iter().map(|one| one["states"].as_u64().unwrap()).sum()
+        };
+        assert!(states(&probes) > states(&direct), "{name}: probes add states");
+    }
+}
+
+#[test]
+fn probes_are_written_with_their_legend_and_can_be_explored() {
+    let scratch = tempfile::tempdir().unwrap();
+    let [model, suite] = synchro(2, 2);
+    let folder = scratch.path().join("probes");
+    let written =
+        watershed(&["cover", &model, "--examples", &suite, "--emit-probes", folder.to_str().unwrap()]);
+    assert_eq!(written.status.code(), Some(0));
+    let legend = fs::read_to_string(folder.join("probes.txt")).unwrap();
+    assert_eq!(legend.lines().count(), 20 + 5 + 26);
+    let model = folder.join("synchro2.lnt");
+    let explored =
+        watershed(&["explore", model.to_str().unwrap(), "--root", "SYSTEM (1, false, false)", "--quiet"]);
+    assert_eq!(explored.status.code(), Some(0), "{}", String::from_utf8_lossy(&explored.stderr));
+}
+
+/// A folder with a model and a suite.
+struct Case {
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new(model: &str, suite: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("m.lnt"), model).unwrap();
+        fs::write(folder.path().join("suite.toml"), suite).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, file: &str) -> String {
+        self.folder.path().join(file).to_str().unwrap().to_owned()
+    }
+
+    fn errors(&self) -> String {
+        errors(&[&self.path("m.lnt"), "--examples", &self.path("suite.toml")], 2)
+    }
+}
+
+const DOOR: &str = "module m is
+   function size : nat is return 2 end function
+   process MAIN [OPEN, RING : none] (locked : bool) is
+      if locked then RING else OPEN end if
+   end process
+end module";
+
+#[test]
+fn wrong_suites_are_told_with_place_cause_and_hint() {
+    let empty = Case::new(DOOR, "").errors();
+    assert!(empty.contains("this suite has no examples") && empty.contains("[[example]]"), "{empty}");
+    let comment = Case::new(DOOR, "# later\n").errors();
+    assert!(comment.contains("suite.toml:1:1"), "{comment}");
+    let key = Case::new(DOOR, "[[example]]\nrot = 'MAIN (true)'\n").errors();
+    assert!(key.contains("suite.toml:2:1") && key.contains("did you mean `root`?"), "{key}");
+    let syntax = Case::new(DOOR, "[[example]\nroot = 'MAIN'\n").errors();
+    assert!(syntax.contains("suite.toml:1:"), "{syntax}");
+    let types =
+        Case::new(DOOR, "[[example]]\nroot = 'MAIN (true)'\n\n[[example]]\nroot = 'MAIN (3)'\n").errors();
+    assert!(types.contains("in example `MAIN (3)` of") && types.contains("suite.toml:4:1"), "{types}");
+    let missing = Case::new(DOOR, "[[example]]\nmodules = { INPUT = 'input.lnt' }\n").errors();
+    assert!(missing.contains("can't read") && missing.contains("suite.toml:2:21"), "{missing}");
+    let twice =
+        Case::new(DOOR, "[[example]]\nroot = 'MAIN (true)'\n[[example]]\nroot = 'MAIN (true)'\n").errors();
+    assert!(twice.contains("two examples are called"), "{twice}");
+    let constant = Case::new(DOOR, "[[example]]\nroot = 'MAIN (true)'\nconstants = { sise = 3 }\n").errors();
+    assert!(
+        constant.contains("no constant `sise`") && constant.contains("did you mean `size`?"),
+        "{constant}"
+    );
+    let alone = Case::new(DOOR, "[[example]]\ndirectory = 'inputs'\n").errors();
+    assert!(alone.contains("needs `module` beside it"), "{alone}");
+    let unnamed = errors(&[&Case::new(DOOR, "").path("m.lnt")], 2);
+    assert!(unnamed.contains("can't read") || unnamed.contains("needs arguments"), "{unnamed}");
+}
+
+#[test]
+fn a_model_without_decisions_says_so() {
+    let case = Case::new("module m is process MAIN [A : none] is A end process end module", "");
+    let output = watershed(&["cover", &case.path("m.lnt"), "--no-cache", "--min", "100"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("decisions   none in this model"), "{text}");
+}
+
+#[test]
+fn a_limit_makes_the_coverage_partial() {
+    let model = "module m is process MAIN [A, B : any] is
+        var n : nat in n := 0; while n < 200 loop A (n); n := n + 1 end loop; B (n) end var
+        end process end module";
+    let case =
+        Case::new(model, "[[example]]\nmax_states = 20\n[[example]]\nname = 'other'\nmax_states = 30\n");
+    let arguments = [&case.path("m.lnt"), "--examples", &case.path("suite.toml")];
+    let found = cover(&arguments, 3);
+    assert_eq!(found["partial"], true);
+    assert_eq!(found["examples"][0]["complete"], false);
+    assert!(found["examples"][0]["stopped"].as_str().unwrap().contains("limit on states"));
+    assert!(errors(&arguments, 3).contains("partial result"));
+    // A run-time error is an answer, with the way to it.
+    let case = Case::new(&model.replace("n < 200", "n <= 255"), "[[example]]\nname = 'overflow'\n");
+    let text = errors(&[&case.path("m.lnt"), "--examples", &case.path("suite.toml")], 1);
+    assert!(text.contains("example `overflow` fails: run-time error"), "{text}");
+}
+
+#[test]
+fn measurements_are_cached_by_content() {
+    let case = Case::new(DOOR, "[[example]]\nroot = 'MAIN (true)'\n[[example]]\nroot = 'MAIN (false)'\n");
+    let cached = || {
+        let output = watershed(&[
+            "cover",
+            &case.path("m.lnt"),
+            "--examples",
+            &case.path("suite.toml"),
+            "--cache",
+            &case.path("cache"),
+            "--json",
+        ]);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["blocks"]["covered"], 2);
+        [0, 1].map(|example| found["examples"][example]["cached"].as_bool().unwrap())
+    };
+    assert_eq!(cached(), [false, false]);
+    assert_eq!(cached(), [true, true]);
+    let model = fs::read_to_string(case.path("m.lnt")).unwrap();
+    fs::write(case.path("m.lnt"), format!("-- changed\n{model}")).unwrap();
+    assert_eq!(cached(), [false, false]);
+}
+
+/// All reports of the first version of the protocol.
+fn reports() -> (tempfile::TempDir, [PathBuf; 4], Value) {
+    let scratch = tempfile::tempdir().unwrap();
+    let paths =
+        ["coverage.info", "coverage.xml", "findings.sarif", "report"].map(|name| scratch.path().join(name));
+    let [model, suite] = synchro(1, 1);
+    let [lcov, cobertura, sarif, html] = paths.each_ref().map(|path| path.to_str().unwrap());
+    let found = cover(
+        &[
+            &model,
+            "--examples",
+            &suite,
+            "--lcov",
+            lcov,
+            "--cobertura",
+            cobertura,
+            "--sarif",
+            sarif,
+            "--html",
+            html,
+        ],
+        0,
+    );
+    (scratch, paths, found)
+}
+
+#[test]
+fn lcov_is_read_back() {
+    use lcov::Record;
+    let (_scratch, [path, ..], _) = reports();
+    let records: Vec<Record> = lcov::Reader::open_file(&path).unwrap().map(Result::unwrap).collect();
+    let mut lines = std::collections::BTreeMap::new();
+    let (mut branches, mut functions) = (0, Vec::new());
+    for record in &records {
+        match record {
+            Record::LineData { line, count, .. } => assert!(lines.insert(*line, *count).is_none()),
+            Record::BranchData { .. } => branches += 1,
+            Record::FunctionData { name, count } => functions.push((name.as_str(), *count)),
+            _ => {}
+        }
+    }
+    // Five decisions with two outcomes each; three processes that one example has entered.
+    assert_eq!(branches, 10);
+    assert_eq!(functions, [("TASK", 1), ("GATE", 1), ("SYSTEM", 1)]);
+    // Line 14 makes ready, line 27 is dead, line 1 is a comment.
+    assert_eq!((lines.get(&14), lines.get(&27), lines.get(&1)), (Some(&1), Some(&0), None));
+    assert!(records.contains(&Record::LinesFound { found: lines.len() as u32 }));
+}
+
+#[test]
+fn genhtml_accepts_the_tracefile() {
+    let Ok(version) = Command::new("genhtml").arg("--version").output() else {
+        eprintln!("skipped: genhtml (Debian's lcov) is not installed");
+        return;
+    };
+    let (scratch, [path, ..], _) = reports();
+    let output = Command::new("genhtml")
+        .arg(&path)
+        .args(["--branch-coverage", "--output-directory"])
+        .arg(scratch.path().join("genhtml"))
+        .output()
+        .unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {text}", String::from_utf8_lossy(&version.stdout));
+    assert!(scratch.path().join("genhtml/index.html").is_file());
+}
+
+#[test]
+fn cobertura_is_read_back() {
+    let (_scratch, [_, path, ..], _) = reports();
+    let text = fs::read_to_string(path).unwrap();
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&text, options).unwrap();
+    let coverage = document.root_element();
+    assert_eq!(coverage.tag_name().name(), "coverage");
+    assert_eq!(coverage.attribute("branches-valid"), Some("10"));
+    let named =
+        |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).collect::<Vec<_>>();
+    let classes: Vec<&str> = named("class").iter().filter_map(|class| class.attribute("name")).collect();
+    assert_eq!(classes, ["TASK", "GATE", "SYSTEM"]);
+    let lines = named("line");
+    let covered = lines.iter().filter(|line| line.attribute("hits") != Some("0")).count();
+    assert_eq!(coverage.attribute("lines-valid"), Some(lines.len().to_string().as_str()));
+    assert_eq!(coverage.attribute("lines-covered"), Some(covered.to_string().as_str()));
+    let rate: f64 = coverage.attribute("line-rate").unwrap().parse().unwrap();
+    assert!((rate - covered as f64 / lines.len() as f64).abs() < 1e-3);
+}
+
+#[test]
+fn sarif_is_read_back() {
+    let (_scratch, [_, _, path, _], found) = reports();
+    let log: serde_sarif::sarif::Sarif = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let results = log.runs[0].results.as_ref().unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    assert_eq!(results.len(), findings.len());
+    for (result, finding) in results.iter().zip(findings) {
+        assert_eq!(result.rule_id.as_deref(), finding["kind"].as_str());
+        let location = result.locations.as_ref().unwrap()[0].physical_location.as_ref().unwrap();
+        let region = location.region.as_ref().unwrap();
+        assert_eq!(region.start_line, finding["line"].as_i64());
+        assert_eq!(region.start_column, finding["column"].as_i64());
+        let uri = location.artifact_location.as_ref().unwrap().uri.as_ref().unwrap();
+        assert!(uri.ends_with("synchro1.lnt"));
+    }
+}
+
+#[test]
+fn the_page_stands_alone() {
+    let (_scratch, [.., folder], _) = reports();
+    let page = fs::read_to_string(folder.join("index.html")).unwrap();
+    assert!(page.contains("<summary>synchro1</summary>"), "a tree of modules");
+    for process in ["TASK", "GATE", "SYSTEM"] {
+        assert!(page.contains(&format!(">{process}</a>")), "{process} in the tree");
+    }
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("<script src"));
+    assert!(page.contains("dead code: this is never reached"));
+    let open = |tag: &str| page.matches(&format!("<{tag}")).count();
+    let close = |tag: &str| page.matches(&format!("</{tag}>")).count();
+    for tag in ["section", "details", "pre", "article", "ul", "table"] {
+        assert_eq!(open(tag), close(tag), "{tag}");
+    }
+}
+
+#[test]
+fn suggestions_baselines_and_further_criteria() {
+    let [model, suite] = synchro(2, 1);
+    let found = cover(&[&model, "--examples", &suite, "--suggest", "16", "--conditions", "--pairs"], 0);
+    let suggested = found["suggestions"]["examples"].as_array().unwrap();
+    assert_eq!(suggested[0]["root"], "SYSTEM (2, false, true)");
+    assert_eq!(found["suggestions"]["exhaustive"], false);
+    let kinds: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"missing-example"), "{kinds:?}");
+    let names: Vec<&str> =
+        found["criteria"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["conditions", "MC/DC", "gate pairs"]);
+
+    let scratch = tempfile::tempdir().unwrap();
+    let baseline = scratch.path().join("last_week.json");
+    let full = synchro(2, 2)[1].clone();
+    fs::write(&baseline, cover(&[&model, "--examples", &full], 0).to_string()).unwrap();
+    let baseline = baseline.to_str().unwrap();
+    let same = cover(&[&model, "--examples", &full, "--baseline", baseline], 0);
+    assert_eq!(same["baseline"]["lost"].as_array().map(Vec::len), Some(0));
+    let less = cover(&[&model, "--examples", &suite, "--baseline", baseline], 1);
+    assert!(
+        less["baseline"]["lost"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|name| name == "block of TASK: LEAVE (self); gone := true")
+    );
+    let wrong = errors(&[&model, "--examples", &suite, "--baseline", &model], 2);
+    assert!(wrong.contains("not the output of an earlier run"), "{wrong}");
+}

@@ -1,0 +1,172 @@
+//! Further criteria: conditions of compound decisions, their independent effect (MC/DC), and pairs of gates that follow
+//! each other.
+//!
+//! Conditions are observed while decisions are evaluated; one that is not evaluated, because another one has already
+//! decided, matches either value (masking MC/DC).
+
+use std::collections::BTreeSet;
+
+use explore::Limits;
+use lts::{OriginId, Progress};
+use model::DecisionKind;
+use rustc_hash::FxHashMap;
+use source::Span;
+
+use crate::language::Subject;
+use crate::run::{Outcome, Settings, limits_of};
+use crate::specification::Specification;
+
+/// A criterion with what is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Criterion {
+    /// Its name.
+    pub name: &'static str,
+    /// How many there are.
+    pub total: usize,
+    /// How many are covered.
+    pub covered: usize,
+    /// What is not, in words.
+    pub missing: Vec<String>,
+}
+
+/// How the conditions of a decision were evaluated once: true, false or not at all; and the outcome.
+type Evaluation = (Vec<Option<bool>>, bool);
+
+/// Condition coverage and MC/DC of all decisions but branches of `case`.
+pub fn condition_criteria(
+    subject: &Subject,
+    outcome: &Outcome,
+    settings: &Settings,
+    progress: &Progress,
+) -> [Criterion; 2] {
+    let specification = &outcome.specification;
+    let evaluations = evaluations(subject, outcome, settings, progress);
+    let mut conditions = Criterion { name: "conditions", total: 0, covered: 0, missing: Vec::new() };
+    let mut independent = Criterion { name: "MC/DC", total: 0, covered: 0, missing: Vec::new() };
+    for (number, decision) in specification.map.decisions.iter().enumerate() {
+        if decision.kind == DecisionKind::Case {
+            continue;
+        }
+        let seen: Vec<&Evaluation> = evaluations.get(&number).into_iter().flatten().collect();
+        for (index, &condition) in decision.conditions.iter().enumerate() {
+            let has = |value: bool| seen.iter().any(|(values, _)| values[index] == Some(value));
+            let place = place(specification, condition);
+            conditions.total += 1;
+            match (has(true), has(false)) {
+                (true, true) => conditions.covered += 1,
+                (true, false) => conditions.missing.push(format!("{place} is never false")),
+                (false, true) => conditions.missing.push(format!("{place} is never true")),
+                (false, false) => conditions.missing.push(format!("{place} is never evaluated")),
+            }
+            independent.total += 1;
+            match has_independent_effect(&seen, index) {
+                true => independent.covered += 1,
+                false => independent.missing.push(format!("{place} never decides alone")),
+            }
+        }
+    }
+    [conditions, independent]
+}
+
+/// Two evaluations in which only this condition differs, and with it the outcome.
+fn has_independent_effect(seen: &[&Evaluation], index: usize) -> bool {
+    seen.iter().enumerate().any(|(first, (one, outcome))| {
+        seen[first + 1..].iter().any(|(other, other_outcome)| {
+            let differs = matches!((one[index], other[index]), (Some(a), Some(b)) if a != b);
+            let same = (one.iter().zip(other).enumerate())
+                .all(|(place, (a, b))| place == index || a == b || a.is_none() || b.is_none());
+            outcome != other_outcome && differs && same
+        })
+    })
+}
+
+/// For each decision, all ways in which its conditions were evaluated on steps that were taken.
+fn evaluations(
+    subject: &Subject,
+    outcome: &Outcome,
+    settings: &Settings,
+    progress: &Progress,
+) -> FxHashMap<usize, BTreeSet<Evaluation>> {
+    let specification = &outcome.specification;
+    let mut evaluations: FxHashMap<usize, BTreeSet<Evaluation>> = FxHashMap::default();
+    for one in &outcome.examples {
+        let Ok(plain) = subject.open(&one.example) else { continue };
+        let watched: Vec<Span> = plain.map.decisions.iter().map(|decision| decision.span).collect();
+        let Ok(opened) = subject.open_watching(&one.example, &watched) else { continue };
+        let places = specification.find(&opened.map, &opened.sources);
+        let limits = limits_of(&one.example, settings, 1);
+        let limits = Limits { transitions: false, origins: false, ..limits };
+        explore::explore(opened.model(), &limits, progress);
+        let decisions: FxHashMap<Span, usize> =
+            opened.map.decisions.iter().enumerate().map(|(index, decision)| (decision.span, index)).collect();
+        let provenance = opened.model().provenance();
+        let marks = (0..provenance.origins().len() as u32)
+            .flat_map(|row| provenance.marks_of(OriginId::from_raw(row)))
+            .filter(|mark| mark.0 as usize >= provenance.marks().len());
+        let marks: BTreeSet<model::MarkId> = marks.collect();
+        for observation in marks.into_iter().filter_map(|mark| opened.observation(mark)) {
+            let (Some(&own), Some(result)) = (decisions.get(&observation.decision), observation.outcome)
+            else {
+                continue;
+            };
+            let Some(decision) = places.decisions[own] else { continue };
+            let value = |condition: &Span| {
+                let found = observation.values.iter().find(|(span, _)| span == condition);
+                found.map(|(_, text)| text == "TRUE")
+            };
+            let values = opened.map.decisions[own].conditions.iter().map(value).collect();
+            evaluations.entry(decision).or_default().insert((values, result));
+        }
+    }
+    evaluations
+}
+
+/// Which gates follow which: of all pairs of gates that happen at all, those that happen one after the other.
+pub fn gate_pairs(
+    subject: &Subject,
+    outcome: &Outcome,
+    settings: &Settings,
+    progress: &Progress,
+) -> Criterion {
+    let mut gates: BTreeSet<String> = BTreeSet::new();
+    let mut pairs: BTreeSet<(String, String)> = BTreeSet::new();
+    for one in &outcome.examples {
+        let Ok(opened) = subject.open(&one.example) else { continue };
+        let limits = Limits { transitions: true, origins: false, ..limits_of(&one.example, settings, 1) };
+        let lts = explore::explore(opened.model(), &limits, progress).lts;
+        let gate = |label| lts.label(label).split(' ').next().unwrap_or("").to_owned();
+        let names: Vec<String> = lts.labels().iter().map(|(label, _)| gate(label)).collect();
+        let mut arriving: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); lts.state_count()];
+        for state in lts.states() {
+            for edge in lts.outgoing(state) {
+                arriving[edge.target.index()].insert(edge.label.index());
+            }
+        }
+        for state in lts.states() {
+            for edge in lts.outgoing(state) {
+                gates.insert(names[edge.label.index()].clone());
+                let follow = |&before: &usize| (names[before].clone(), names[edge.label.index()].clone());
+                pairs.extend(arriving[state.index()].iter().map(follow));
+            }
+        }
+    }
+    let missing: Vec<String> = gates
+        .iter()
+        .flat_map(|first| gates.iter().map(move |second| (first, second)))
+        .filter(|(first, second)| !pairs.contains(&((*first).clone(), (*second).clone())))
+        .map(|(first, second)| format!("{first} is never followed by {second}"))
+        .collect();
+    Criterion { name: "gate pairs", total: gates.len() * gates.len(), covered: pairs.len(), missing }
+}
+
+fn place(specification: &Specification, span: Span) -> String {
+    let position = specification.position(span);
+    let words: Vec<&str> = specification.sources.slice(span).split_whitespace().collect();
+    format!(
+        "{}:{}:{}: `{}`",
+        specification.sources.name(span.file),
+        position.line,
+        position.column,
+        words.join(" ")
+    )
+}

@@ -1,0 +1,288 @@
+//! Why holes are there: what kept offered actions from happening, and which values decisions were evaluated on.
+//!
+//! This looks at states again, and only where there is something to explain.
+
+use std::collections::BTreeSet;
+
+use explore::Exploration;
+use lts::{OriginId, Progress, StateId};
+use model::{Encounter, Obstacle};
+use rustc_hash::FxHashMap;
+use source::Span;
+
+use crate::coverage::Coverage;
+use crate::language::Opened;
+use crate::specification::{Marked, Places, Specification, marked};
+
+/// What is known about holes, in terms of the specification.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    actions: FxHashMap<usize, ActionEvidence>,
+    operands: FxHashMap<usize, Vec<String>>,
+}
+
+/// Why an offered action does not happen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActionEvidence {
+    /// What came nearest to it.
+    pub obstacle: Option<Obstacle>,
+    /// The reasons.
+    pub why: Vec<String>,
+    /// Where partners are, with a few words.
+    pub related: Vec<(Span, String)>,
+}
+
+impl Evidence {
+    /// What is known about an action that was offered and did not happen; nothing where it was not offered.
+    pub fn action(&self, action: usize) -> Option<&ActionEvidence> {
+        self.actions.get(&action)
+    }
+
+    /// The values that the operands of a decision took.
+    pub fn operands(&self, decision: usize) -> &[String] {
+        self.operands.get(&decision).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// How many states are looked at for reasons.
+const MOST_STATES: usize = 200_000;
+/// How many different pairs of offers, or values, are shown.
+const MOST_SHOWN: usize = 4;
+
+/// What was seen of the encounters of one action.
+#[derive(Default)]
+struct Seen {
+    nearest: Option<Obstacle>,
+    /// Own offer and those of a partner, at the nearest obstacle.
+    pairs: BTreeSet<(String, String, String)>,
+    partners: BTreeSet<String>,
+    places: BTreeSet<Span>,
+}
+
+/// Gathers the reasons for actions that were not exercised by any example.
+#[derive(Default)]
+pub struct Gathering {
+    seen: FxHashMap<usize, Seen>,
+    values: FxHashMap<usize, FxHashMap<Span, BTreeSet<String>>>,
+}
+
+impl Gathering {
+    /// Nothing seen yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The actions worth looking for: not exercised, in partially covered blocks.
+    pub fn wanted_actions(specification: &Specification, coverage: &Coverage) -> Vec<usize> {
+        let map = &specification.map;
+        let wanted = |&action: &usize| {
+            !coverage.actions[action] && coverage.is_partially_covered(map, map.actions[action].block)
+        };
+        (0..map.actions.len()).filter(wanted).collect()
+    }
+
+    /// The decisions worth looking at: those with one outcome.
+    pub fn wanted_decisions(specification: &Specification, coverage: &Coverage) -> Vec<usize> {
+        let one = |&decision: &usize| {
+            let outcomes = coverage.decisions[decision];
+            outcomes.yes != outcomes.no && !coverage.decision(&specification.map, decision)
+        };
+        (0..specification.map.decisions.len()).filter(one).collect()
+    }
+
+    /// Looks at the states of an example for wanted actions.
+    pub fn look_at(
+        &mut self,
+        opened: &Opened,
+        places: &Places,
+        found: &Exploration,
+        wanted: &[usize],
+        specification: &Specification,
+        progress: &Progress,
+    ) {
+        let provenance = opened.model().provenance();
+        let meaning = marked(&opened.map, provenance);
+        let action_of = |mark: usize| match meaning.get(mark).copied().flatten() {
+            Some(Marked::Action(action)) => places.actions[action],
+            _ => None,
+        };
+        let wanted: Vec<bool> = (0..provenance.marks().len())
+            .map(|mark| action_of(mark).is_some_and(|action| wanted.contains(&action)))
+            .collect();
+        if !wanted.contains(&true) {
+            return;
+        }
+        let mut observer = opened.observer();
+        for state in 0..found.states().min(MOST_STATES) {
+            if progress.is_cancelled() {
+                return;
+            }
+            let state = found.state(opened.model(), StateId::new(state));
+            let _ = observer.encounters(&state, &wanted, &mut |encounter| {
+                if let Some(action) = action_of(encounter.action.0 as usize) {
+                    let place = |mark: model::MarkId| {
+                        let mark = action_of(mark.0 as usize)?;
+                        Some(specification.map.actions[mark].span)
+                    };
+                    self.seen.entry(action).or_default().add(&encounter, &place);
+                }
+            });
+        }
+    }
+
+    /// Adds the values that decisions of an example were evaluated on; the model has to observe them.
+    pub fn look_at_values(&mut self, opened: &Opened, places: &Places, specification: &Specification) {
+        let provenance = opened.model().provenance();
+        let decisions: FxHashMap<Span, usize> = (opened.map.decisions.iter().zip(&places.decisions))
+            .filter_map(|(decision, place)| Some((decision.span, (*place)?)))
+            .collect();
+        let mut marks: Vec<model::MarkId> = (0..provenance.origins().len() as u32)
+            .flat_map(|row| provenance.marks_of(OriginId::from_raw(row)))
+            .filter(|mark| mark.0 as usize >= provenance.marks().len())
+            .collect();
+        marks.sort_unstable();
+        marks.dedup();
+        for observation in marks.into_iter().filter_map(|mark| opened.observation(mark)) {
+            let Some(&decision) = decisions.get(&observation.decision) else { continue };
+            let own = &specification.map.decisions[decision];
+            let file = own.span.file;
+            for (span, value) in observation.values {
+                let values = self.values.entry(decision).or_default();
+                let seen = values.entry(Span { file, ..span }).or_default();
+                if seen.len() <= 64 {
+                    seen.insert(value);
+                }
+            }
+        }
+    }
+
+    /// What was gathered, in words.
+    pub fn evidence(&self, specification: &Specification) -> Evidence {
+        let mut evidence = Evidence::default();
+        for (&action, seen) in &self.seen {
+            evidence.actions.insert(action, seen.evidence(&specification.map.actions[action].gate));
+        }
+        for (number, decision) in specification.map.decisions.iter().enumerate() {
+            // The operands of a case are recorded with its first branch.
+            let first = specification.map.decisions.iter().position(|other| {
+                other.process == decision.process
+                    && other.kind == decision.kind
+                    && other.operands == decision.operands
+            });
+            let Some(values) = self.values.get(&first.unwrap_or(number)) else { continue };
+            let mut lines: Vec<String> = Vec::new();
+            for operand in &decision.operands {
+                let (Some(seen), text) = (values.get(operand), specification.sources.slice(*operand)) else {
+                    continue;
+                };
+                let line = format!("{text} was {}", list(seen));
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+            evidence.operands.insert(number, lines);
+        }
+        evidence
+    }
+}
+
+impl Seen {
+    fn add(&mut self, encounter: &Encounter, place: &dyn Fn(model::MarkId) -> Option<Span>) {
+        if self.nearest.is_some_and(|nearest| nearest > encounter.obstacle) {
+            return;
+        }
+        if self.nearest != Some(encounter.obstacle) {
+            *self = Seen { nearest: Some(encounter.obstacle), ..Seen::default() };
+        }
+        for partner in &encounter.partners {
+            self.partners.insert(partner.process.clone());
+            if self.places.len() < MOST_SHOWN {
+                self.places.extend(partner.actions.iter().filter_map(|&mark| place(mark)).take(MOST_SHOWN));
+            }
+            let none = [(None, String::new())];
+            let offers = if partner.offers.is_empty() { none.as_slice() } else { partner.offers.as_slice() };
+            for (_, offer) in offers {
+                if self.pairs.len() <= 64 {
+                    self.pairs.insert((encounter.offer.clone(), partner.process.clone(), offer.clone()));
+                }
+            }
+        }
+        if encounter.partners.is_empty() {
+            self.pairs.insert((encounter.offer.clone(), String::new(), String::new()));
+        }
+    }
+
+    fn evidence(&self, gate: &str) -> ActionEvidence {
+        let partners: Vec<&str> = self.partners.iter().map(String::as_str).collect();
+        let who = match partners.as_slice() {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [others @ .., last] => format!("{} and {last}", others.join(", ")),
+        };
+        let mut why = Vec::new();
+        // Those that nearly match tell most.
+        let mut pairs: Vec<&(String, String, String)> = self.pairs.iter().collect();
+        pairs.sort_by_key(|(own, _, other)| std::cmp::Reverse(likeness(own, other)));
+        let shown = |why: &mut Vec<String>, verb: &str| {
+            for (own, partner, other) in pairs.iter().take(MOST_SHOWN) {
+                if !other.is_empty() {
+                    why.push(format!("here {own}, {verb} {partner} {other}"));
+                }
+            }
+            if self.pairs.len() > MOST_SHOWN {
+                why.push(format!("and {} more pairs like these", self.pairs.len() - MOST_SHOWN));
+            }
+        };
+        let mut word = "could take part";
+        match self.nearest {
+            Some(Obstacle::PartnerNotReady) if self.places.is_empty() => {
+                why.push(format!("it should meet {who}, which has no action on {gate}"));
+            }
+            Some(Obstacle::PartnerNotReady) => {
+                why.push(format!("it should meet {who}, which is never ready for {gate} at the same time"));
+            }
+            Some(Obstacle::DifferentProfile) => {
+                why.push(format!("it should meet {who}, which offers other types of values"));
+                shown(&mut why, "there");
+                word = "offers this";
+            }
+            Some(Obstacle::DifferentValues) => {
+                why.push(format!("it should meet {who}, but the values never match"));
+                shown(&mut why, "there");
+                word = "offers this";
+            }
+            Some(Obstacle::Refused) if who.is_empty() => {
+                why.push("its guard never holds, or its pattern never matches".to_owned());
+                let offers: BTreeSet<&str> = self.pairs.iter().map(|(own, _, _)| own.as_str()).collect();
+                why.extend(offers.iter().take(MOST_SHOWN).map(|own| format!("it offers {own}")));
+            }
+            Some(Obstacle::Refused) => {
+                why.push(format!("it meets {who}, but a guard never holds, or a pattern never matches"));
+                let offers: BTreeSet<&str> = self.pairs.iter().map(|(own, _, _)| own.as_str()).collect();
+                why.extend(offers.iter().take(MOST_SHOWN).map(|own| format!("together they offer {own}")));
+                word = "takes part";
+            }
+            None => {}
+        }
+        let related = self.places.iter().map(|&span| (span, word.to_owned())).collect();
+        ActionEvidence { obstacle: self.nearest, why, related }
+    }
+}
+
+/// In how many places two offers agree.
+fn likeness(own: &str, other: &str) -> usize {
+    own.split_whitespace().zip(other.split_whitespace()).filter(|(own, other)| own == other).count()
+}
+
+fn list(values: &BTreeSet<String>) -> String {
+    let mut values: Vec<&str> = values.iter().map(String::as_str).collect();
+    // Numbers in their order, not as text.
+    values.sort_by_key(|value| (value.parse::<i64>().ok(), *value));
+    let more = values.len().saturating_sub(8);
+    values.truncate(8);
+    match (values.as_slice(), more) {
+        ([only], 0) => format!("always {only}"),
+        (some, 0) => some.join(", "),
+        (some, more) => format!("{} and {more} more", some.join(", ")),
+    }
+}

@@ -1,0 +1,345 @@
+//! What is wrong where coverage has holes: the findings of Salaün and Ye 2015, section 3.5.
+//!
+//! Their rules, applied to the coverage of all examples together:
+//! - a decision with one outcome only is *ill-formed* where the other one controls a block, *unnecessary* where it
+//!   controls none;
+//! - an action that does not happen in a partially covered block (definition 10) is *non-synchronisable*;
+//! - what is left uncovered for none of these reasons is *dead code*.
+//!
+//! Two refinements keep one defect one finding. An action counts as non-synchronisable where it was offered and never
+//! happened; those behind it in its block have not been offered, and are named with it. Code that can only be reached
+//! through a hole that has a finding is due to that.
+
+use model::CoverageMap;
+use source::Span;
+
+use crate::coverage::Coverage;
+use crate::encounters::{ActionEvidence, Evidence};
+
+/// What kind of defect, or lack of examples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    /// One outcome never occurs, and blocks depend on it.
+    IllFormedDecision,
+    /// One outcome never occurs, and nothing depends on it.
+    UnnecessaryDecision,
+    /// An action is offered and never happens.
+    NonSynchronisableAction,
+    /// Code that can't be reached.
+    DeadCode,
+    /// An example closes the hole: it is missing in the suite.
+    MissingExample,
+}
+
+impl FindingKind {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::IllFormedDecision => "ill-formed-decision",
+            FindingKind::UnnecessaryDecision => "unnecessary-decision",
+            FindingKind::NonSynchronisableAction => "non-synchronisable-action",
+            FindingKind::DeadCode => "dead-code",
+            FindingKind::MissingExample => "missing-example",
+        }
+    }
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A decision, and the outcome that is missing.
+    Decision(usize, bool),
+    /// An action.
+    Action(usize),
+    /// A block.
+    Block(usize),
+    /// A process that is never started.
+    Process(usize),
+}
+
+/// A hole with its diagnosis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// What it is about.
+    pub subject: Subject,
+    /// Where.
+    pub span: Span,
+    /// One sentence.
+    pub message: String,
+    /// The reasons, as far as they are known.
+    pub why: Vec<String>,
+    /// Other places that it concerns, with a few words.
+    pub related: Vec<(Span, String)>,
+    /// What to do.
+    pub advice: Option<String>,
+}
+
+/// Explains the holes of a coverage. `roots` are the processes that examples start.
+pub fn findings(
+    map: &CoverageMap,
+    coverage: &Coverage,
+    evidence: &Evidence,
+    roots: &[usize],
+) -> Vec<Finding> {
+    let mut search =
+        Search { map, coverage, evidence, explained: vec![false; map.blocks.len()], findings: Vec::new() };
+    search.decisions();
+    search.actions();
+    search.unused_processes(roots);
+    search.spread();
+    search.dead_code(roots);
+    let mut findings = search.findings;
+    findings.sort_by_key(|finding| (finding.span, finding.kind));
+    findings
+}
+
+struct Search<'a> {
+    map: &'a CoverageMap,
+    coverage: &'a Coverage,
+    evidence: &'a Evidence,
+    /// Uncovered blocks that some finding explains.
+    explained: Vec<bool>,
+    findings: Vec<Finding>,
+}
+
+impl Search<'_> {
+    fn decisions(&mut self) {
+        for (number, decision) in self.map.decisions.iter().enumerate() {
+            let outcomes = self.coverage.decisions[number];
+            let missing = match (outcomes.yes, outcomes.no) {
+                (true, false) if !decision.always_true => false,
+                (false, true) => true,
+                _ => continue,
+            };
+            let controls = |block: &model::Block| {
+                block.depends.iter().any(|one| one.decision == number && one.outcome == missing)
+            };
+            let controlled: Vec<usize> =
+                (0..self.map.blocks.len()).filter(|&block| controls(&self.map.blocks[block])).collect();
+            // What can't be reached by its place stays dead when the decision is mended.
+            let mendable = controlled.iter().filter(|&&block| self.map.blocks[block].behind.is_none());
+            mendable.for_each(|&block| self.explained[block] = true);
+            let constant = if missing { "false" } else { "true" };
+            let mut finding = Finding {
+                kind: FindingKind::IllFormedDecision,
+                subject: Subject::Decision(number, missing),
+                span: decision.span,
+                message: String::new(),
+                why: self.evidence.operands(number).to_vec(),
+                related: Vec::new(),
+                advice: None,
+            };
+            match controlled.first() {
+                Some(&first) => {
+                    let blocks = plural(controlled.len(), "block that needs", "blocks that need");
+                    let other = if missing { "true" } else { "false" };
+                    finding.message = format!(
+                        "ill-formed decision: it is always {constant}, and there {} it to be {other}",
+                        match controlled.len() {
+                            1 => "is 1 block that needs".to_owned(),
+                            _ => format!("are {blocks}"),
+                        }
+                    );
+                    let block = self.map.blocks[first].span;
+                    finding.related.push((block, format!("only reached when it is {other}")));
+                }
+                None => {
+                    finding.kind = FindingKind::UnnecessaryDecision;
+                    finding.message = format!(
+                        "unnecessary decision: it is always {constant}, and nothing depends on the other outcome"
+                    );
+                }
+            }
+            self.findings.push(finding);
+        }
+    }
+
+    fn actions(&mut self) {
+        for block in 0..self.map.blocks.len() {
+            if !self.coverage.is_partially_covered(self.map, block) {
+                continue;
+            }
+            let entry = &self.map.blocks[block];
+            let missing: Vec<usize> =
+                entry.actions.iter().copied().filter(|&action| !self.coverage.actions[action]).collect();
+            let offered = |action: &&usize| self.evidence.action(**action).is_some();
+            let Some(&culprit) = missing.iter().find(offered) else { continue };
+            self.explained[block] = true;
+            let action = &self.map.actions[culprit];
+            let ActionEvidence { why, related, .. } =
+                self.evidence.action(culprit).cloned().unwrap_or_default();
+            let behind = missing.iter().filter(|&&other| other > culprit).count();
+            let mut message =
+                format!("non-synchronisable action: {} is offered and never happens", action.gate);
+            if behind > 0 {
+                message.push_str(&format!(", nor {} behind it", plural(behind, "action", "actions")));
+            }
+            self.findings.push(Finding {
+                kind: FindingKind::NonSynchronisableAction,
+                subject: Subject::Action(culprit),
+                span: action.span,
+                message,
+                why,
+                related,
+                advice: None,
+            });
+        }
+    }
+
+    /// What stands behind an explained hole is explained; and so are processes that only such blocks call.
+    fn spread(&mut self) {
+        let called = self.called_by();
+        loop {
+            let mut changed = false;
+            for block in 0..self.map.blocks.len() {
+                if self.explained[block] || self.coverage.blocks[block] {
+                    continue;
+                }
+                let entry = &self.map.blocks[block];
+                // What can't be reached by its place stays dead when the hole before it is closed.
+                let dead = |block: usize| self.map.blocks[block].behind.is_some();
+                let behind =
+                    entry.after.iter().any(|&before| self.is_hole(before) && dead(block) == dead(before));
+                let callers = &called[entry.process];
+                let started = self.coverage_of_process(entry.process);
+                let uncalled =
+                    !started && !callers.is_empty() && callers.iter().all(|&caller| self.is_hole(caller));
+                if behind || uncalled {
+                    self.explained[block] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn is_hole(&self, block: usize) -> bool {
+        self.explained[block] && !self.coverage.blocks[block]
+    }
+
+    /// Whether anything of a process was exercised.
+    fn coverage_of_process(&self, process: usize) -> bool {
+        let map = self.map;
+        let blocks = map.blocks.iter().zip(&self.coverage.blocks);
+        let decisions = map.decisions.iter().zip(&self.coverage.decisions);
+        let actions = map.actions.iter().zip(&self.coverage.actions);
+        blocks.into_iter().any(|(entry, &covered)| entry.process == process && covered)
+            || actions.into_iter().any(|(entry, &covered)| entry.process == process && covered)
+            || decisions.into_iter().any(|(entry, seen)| entry.process == process && (seen.yes || seen.no))
+    }
+
+    fn called_by(&self) -> Vec<Vec<usize>> {
+        let mut called = vec![Vec::new(); self.map.processes.len()];
+        for (number, block) in self.map.blocks.iter().enumerate() {
+            block.calls.iter().for_each(|&process| called[process].push(number));
+        }
+        called
+    }
+
+    /// Processes that nothing starts: one finding for each that no other one of them calls.
+    fn unused_processes(&mut self, roots: &[usize]) {
+        let calls = |process: usize| {
+            let own = self.map.blocks.iter().filter(move |block| block.process == process);
+            own.flat_map(|block| block.calls.iter().copied())
+        };
+        let mut reached = vec![false; self.map.processes.len()];
+        let mut todo: Vec<usize> = roots.to_vec();
+        let mut heads: Vec<usize> = Vec::new();
+        loop {
+            while let Some(process) = todo.pop() {
+                if !std::mem::replace(&mut reached[process], true) {
+                    todo.extend(calls(process));
+                }
+            }
+            let unreached: Vec<usize> = (0..reached.len()).filter(|&process| !reached[process]).collect();
+            let called = |&process: &usize| {
+                unreached
+                    .iter()
+                    .any(|&caller| caller != process && calls(caller).any(|callee| callee == process))
+            };
+            // Where they all call each other, the first one has to do.
+            let uncalled = unreached.iter().copied().find(|process| !called(process));
+            let Some(head) = uncalled.or(unreached.first().copied()) else { break };
+            heads.push(head);
+            todo.push(head);
+        }
+        for process in heads {
+            let entry = &self.map.processes[process];
+            self.findings.push(Finding {
+                kind: FindingKind::DeadCode,
+                subject: Subject::Process(process),
+                span: entry.span,
+                message: format!("dead code: process {} is never started", entry.name),
+                why: vec!["no example starts it, and nothing that is started calls it".to_owned()],
+                related: Vec::new(),
+                advice: None,
+            });
+        }
+        let live = self.reachable(roots);
+        for (block, entry) in self.map.blocks.iter().enumerate() {
+            if !live[entry.process] {
+                self.explained[block] = true;
+            }
+        }
+    }
+
+    /// Which processes can be started at all.
+    fn reachable(&self, roots: &[usize]) -> Vec<bool> {
+        let mut reached = vec![false; self.map.processes.len()];
+        let mut todo = roots.to_vec();
+        while let Some(process) = todo.pop() {
+            if !std::mem::replace(&mut reached[process], true) {
+                let own = self.map.blocks.iter().filter(|block| block.process == process);
+                todo.extend(own.flat_map(|block| block.calls.iter().copied()));
+            }
+        }
+        reached
+    }
+
+    fn dead_code(&mut self, roots: &[usize]) {
+        for block in 0..self.map.blocks.len() {
+            if self.coverage.blocks[block] || self.explained[block] {
+                continue;
+            }
+            // A process that was not started is explained by its callers, which may come later.
+            let entry = &self.map.blocks[block];
+            if !self.coverage_of_process(entry.process)
+                && entry.behind.is_none()
+                && !roots.contains(&entry.process)
+            {
+                continue;
+            }
+            self.explained[block] = true;
+            self.spread();
+            let mut finding = Finding {
+                kind: FindingKind::DeadCode,
+                subject: Subject::Block(block),
+                span: entry.span,
+                message: "dead code: this is never reached".to_owned(),
+                why: Vec::new(),
+                related: Vec::new(),
+                advice: None,
+            };
+            match entry.behind {
+                Some(behind) => {
+                    finding.why.push("what stands before it never ends".to_owned());
+                    finding.related.push((behind, "control does not get past this".to_owned()));
+                }
+                None if entry.actions.iter().any(|&action| self.coverage.actions[action]) => {
+                    finding.message = "dead code: the end of this block is never reached".to_owned();
+                    finding.why.push("it is entered, and control stays inside".to_owned());
+                }
+                None => finding.why.push("no decision and no action keeps control away from it".to_owned()),
+            }
+            self.findings.push(finding);
+        }
+    }
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}

@@ -1,0 +1,164 @@
+//! The one place where coverage meets a language: an example becomes a model with its coverage map.
+
+use std::path::{Path, PathBuf};
+
+use lnt::LntModel;
+use lts::OriginId;
+use model::{CoverageMap, MarkId, Model, Observation, Observer};
+use source::{Diagnostic, Sources, Span};
+
+use crate::suite::Example;
+
+/// The model that examples are run on.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The file of the root module.
+    pub path: PathBuf,
+    /// Where imported modules are searched besides its own folder.
+    pub include: Vec<PathBuf>,
+}
+
+/// An example, ready to be explored.
+pub struct Opened {
+    /// What it runs.
+    pub model: LntModel,
+    /// What is counted in it.
+    pub map: CoverageMap,
+    /// Its files.
+    pub sources: Sources,
+    /// What is suspicious in it.
+    pub warnings: Vec<Diagnostic>,
+    /// The process that it starts, a position in the map's processes.
+    pub root: Option<usize>,
+    /// The names of the files that the example brings along.
+    pub inputs: Vec<String>,
+}
+
+/// Why an example can't be run: what is wrong, with the files it speaks of.
+pub struct CantOpen {
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files.
+    pub sources: Sources,
+}
+
+impl Subject {
+    /// A model in a file.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf(), include: Vec::new() }
+    }
+
+    /// Reads, checks and compiles the model for an example.
+    pub fn open(&self, example: &Example) -> Result<Opened, CantOpen> {
+        self.open_watching(example, &[])
+    }
+
+    /// The same, and the steps tell the values of these decisions, which are spans of an earlier opening.
+    pub fn open_watching(&self, example: &Example, decisions: &[Span]) -> Result<Opened, CantOpen> {
+        let mut sources = Sources::new();
+        match self.compile(example, decisions, &mut sources) {
+            Ok((model, map, warnings)) => {
+                let inputs = example.modules.iter().map(|(name, _)| format!("{name}.lnt")).collect();
+                let root = started(&model, &map);
+                Ok(Opened { model, map, sources, warnings, root, inputs })
+            }
+            Err(diagnostics) => Err(CantOpen { diagnostics, sources }),
+        }
+    }
+
+    fn loader(&self, example: &Example) -> lnt::Loader {
+        let mut loader = lnt::Loader::new();
+        for folder in &self.include {
+            loader = loader.include(folder);
+        }
+        for (name, text) in &example.modules {
+            loader = loader.module(name, text);
+        }
+        for (name, value) in &example.constants {
+            loader = loader.constant(name, value);
+        }
+        match &example.root {
+            Some(root) => loader.root(root),
+            None => loader,
+        }
+    }
+
+    fn compile(
+        &self,
+        example: &Example,
+        decisions: &[Span],
+        sources: &mut Sources,
+    ) -> Result<(LntModel, CoverageMap, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let checked = self.loader(example).load(&self.path, sources)?;
+        let map = lnt::coverage_map(&checked.program);
+        let Some(root) = checked.program.main() else {
+            let message = format!("{} has no process MAIN", self.path.display());
+            let help = "say where examples start: `--example 'PROCESS (…)'`, or `root` in the suite";
+            return Err(vec![Diagnostic::error(message).help(help)]);
+        };
+        let model = LntModel::observing(checked.program, root, decisions)?;
+        Ok((model, map, checked.warnings))
+    }
+
+    /// The map of the specification itself, without any example; an error where it needs an example's modules.
+    pub fn map(&self) -> Result<(CoverageMap, Sources), CantOpen> {
+        let mut sources = Sources::new();
+        match self.loader(&Example::default()).load(&self.path, &mut sources) {
+            Ok(checked) => Ok((lnt::coverage_map(&checked.program), sources)),
+            Err(diagnostics) => Err(CantOpen { diagnostics, sources }),
+        }
+    }
+}
+
+impl Subject {
+    /// Arguments that the root of an example may have, at most so many, and whether these are all.
+    pub fn arguments(&self, example: &Example, most: usize) -> Option<(Vec<Vec<String>>, bool)> {
+        let opened = self.open(example).ok()?;
+        let program = opened.model.program();
+        let process = &opened.map.processes[opened.root?];
+        let started = program.processes.iter().position(|one| one.extent == process.span)?;
+        lnt::arguments(program, lnt::typed::ProcessId(started as u32), most)
+    }
+}
+
+/// The process that an example starts: the one that the user's root calls, or `MAIN`.
+fn started(model: &LntModel, map: &CoverageMap) -> Option<usize> {
+    let program = model.program();
+    let main = &program[program.main()?];
+    let started = match &main.body.kind {
+        lnt::typed::StatementKind::Instantiate { process, .. } if program.root.is_some() => {
+            &program[*process]
+        }
+        _ => main,
+    };
+    map.processes.iter().position(|entry| entry.span == started.extent)
+}
+
+impl Opened {
+    /// The model.
+    pub fn model(&self) -> &dyn Model {
+        &self.model
+    }
+
+    /// The origin of what happens before the first step.
+    pub fn initial(&self) -> OriginId {
+        self.model.initial_origin()
+    }
+
+    /// Looks at rendezvous.
+    pub fn observer(&self) -> Box<dyn Observer + '_> {
+        self.model.observer()
+    }
+
+    /// What a mark tells about the values of a decision.
+    pub fn observation(&self, mark: MarkId) -> Option<Observation> {
+        self.model.observation(mark)
+    }
+
+    /// Whether a file comes with the example.
+    pub fn is_input(&self, file: &str) -> bool {
+        self.inputs.iter().any(|input| input.eq_ignore_ascii_case(file))
+            || file == "root process"
+            || file.starts_with("constant ")
+    }
+}

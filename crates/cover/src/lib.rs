@@ -1,0 +1,53 @@
+//! Coverage of a model by examples: what they never exercise, and whether that is a missing example or a defect.
+//!
+//! Block, decision and action coverage, and the findings that follow from them, are those of Salaün and Ye,
+//! *Debugging Process Algebra Specifications* (VMCAI 2015), measured from the provenance of steps instead of probes.
+//!
+//! ```
+//! use cover::{Example, Settings, Subject};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("door.lnt");
+//! std::fs::write(&path, "module door is process MAIN [OPEN, RING : none] (locked : bool) is
+//!    if locked then RING else OPEN end if
+//! end process end module")?;
+//! let examples = [Example::of_root("MAIN (true)")];
+//! let outcome = cover::run(&Subject::new(&path), &examples, &Settings::default(), &lts::Progress::new())
+//!     .unwrap_or_else(|_| panic!("the example type-checks"));
+//! assert_eq!(outcome.coverage.block_ratio().percent(), Some(50.0));
+//! assert_eq!(outcome.findings[0].kind, cover::FindingKind::IllFormedDecision);
+//! assert_eq!(outcome.findings[0].why, ["locked was always TRUE"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod baseline;
+mod beyond;
+mod cache;
+mod coverage;
+mod encounters;
+mod finding;
+mod language;
+mod measure;
+mod probes;
+mod run;
+mod specification;
+mod subset;
+mod suggest;
+mod suite;
+
+pub use baseline::{Change, compare_with_baseline, named_items};
+pub use beyond::{Criterion, condition_criteria, gate_pairs};
+pub use coverage::{Coverage, Item, Outcomes, Ratio};
+pub use encounters::{ActionEvidence, Evidence, Gathering};
+pub use finding::{Finding, FindingKind, Subject as FindingSubject, findings};
+pub use language::{CantOpen, Opened, Subject};
+pub use lnt::Probes;
+pub use measure::{Measurement, Stopped, measure};
+pub use probes::{
+    ProbedMeasurement, instrumented, measure_with_probes, open_instrumented, run_with_probes, seen_by_probes,
+};
+pub use run::{ExampleOutcome, Outcome, Settings, WrongExample, run};
+pub use specification::{Places, Specification};
+pub use subset::{Subset, only_reached_by, smallest_subset};
+pub use suggest::{Suggestions, suggest};
+pub use suite::{Example, load_suite, parse_suite};

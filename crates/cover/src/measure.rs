@@ -1,0 +1,148 @@
+//! Direct measurement: one exploration tells all three criteria at once, without probes and without a state more.
+//!
+//! Every step of a model says which constructs fired ([`Provenance`]). The origins that the steps of an exploration
+//! had are what is covered.
+//!
+//! The one liberty against the definitions: an outcome counts when a step that evaluated it is taken. Probes show a
+//! decision at the start of a branch of a `select` only once the `select` has ended (table 3), so that they miss it
+//! where the branch blocks later on; here it is seen.
+//!
+//! Their fragment has no `only if`. Where it refuses, no step can tell: its outcome counts where it was evaluated in a
+//! state that was reached, and so does that of an `if` that leads straight to `stop`.
+
+use explore::{Exploration, Limits, Outcome};
+use lts::{OriginId, Progress, StateId};
+use model::{CoverageMap, Model, ModelError, Provenance};
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::Coverage;
+use crate::specification::{Marked, marked};
+
+/// What an exploration of one example has shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// What was exercised, in terms of the example's own map.
+    pub coverage: Coverage,
+    /// How many states the example has.
+    pub states: u64,
+    /// How many transitions it has.
+    pub transitions: u64,
+    /// Why not everything was explored: then the coverage is partial.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why an exploration ended early.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stopped {
+    /// There are more states than allowed.
+    StateLimit,
+    /// There is more than the memory allowed.
+    MemoryLimit,
+    /// It would have taken longer than allowed.
+    TimeLimit,
+    /// The user has asked for it.
+    Cancelled,
+    /// The model made an error; the labels lead to it.
+    Error {
+        /// What went wrong.
+        message: String,
+        /// The steps before the one in which it happens; none where it happens before the first.
+        labels: Option<Vec<String>>,
+    },
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stopped::StateLimit => out.write_str("the limit on states was hit"),
+            Stopped::MemoryLimit => out.write_str("the limit on memory was hit"),
+            Stopped::TimeLimit => out.write_str("the limit on time was hit"),
+            Stopped::Cancelled => out.write_str("it was cancelled"),
+            Stopped::Error { message, labels } => {
+                write!(out, "run-time error: {message}")?;
+                match labels {
+                    Some(labels) if labels.is_empty() => out.write_str(" (in the first step)"),
+                    Some(labels) => write!(out, " (in the step after {})", labels.join(", ")),
+                    None => out.write_str(" (before the first step)"),
+                }
+            }
+        }
+    }
+}
+
+/// Explores a model and tells what it exercised. `initial` is the origin of what happens before the first step.
+pub fn measure(
+    model: &dyn Model,
+    map: &CoverageMap,
+    initial: OriginId,
+    limits: &Limits,
+    progress: &Progress,
+) -> (Measurement, Exploration) {
+    let limits = Limits { transitions: false, origins: false, ..limits.clone() };
+    let found = explore::explore(model, &limits, progress);
+    let coverage = covered(model, map, initial, &found);
+    let measurement = Measurement {
+        coverage,
+        states: found.states() as u64,
+        transitions: found.statistics.transitions,
+        stopped: stopped(model, &found),
+    };
+    (measurement, found)
+}
+
+fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Exploration) -> Coverage {
+    let mut coverage = Coverage::none(map);
+    let provenance = model.provenance();
+    let meaning = marked(map, provenance);
+    let mut fire = |origin: OriginId| {
+        for mark in provenance.marks_of(origin) {
+            match meaning.get(mark.0 as usize).copied().flatten() {
+                Some(Marked::Block(block)) => coverage.blocks[block] = true,
+                Some(Marked::Outcome(decision, true)) => coverage.decisions[decision].yes = true,
+                Some(Marked::Outcome(decision, false)) => coverage.decisions[decision].no = true,
+                Some(Marked::Action(action)) => coverage.actions[action] = true,
+                None => {}
+            }
+        }
+    };
+    match &found.outcome {
+        // Only steps that are taken have origins, so the table of origins holds just what fired.
+        Outcome::Complete => {
+            (0..provenance.origins().len() as u32).for_each(|row| fire(OriginId::from_raw(row)))
+        }
+        Outcome::Error { state: None, .. } => {}
+        // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
+        _ => {
+            fire(initial);
+            let mut origins: Vec<OriginId> = Vec::new();
+            let mut worker = model.worker();
+            for state in 0..found.statistics.expanded {
+                let state = found.state(model, StateId::new(state));
+                let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
+                if origins.len() > 1 << 16 {
+                    origins.sort_unstable();
+                    origins.dedup();
+                }
+            }
+            origins.sort_unstable();
+            origins.dedup();
+            origins.into_iter().filter(|&origin| origin != Provenance::NONE).for_each(fire);
+        }
+    }
+    coverage
+}
+
+pub(crate) fn stopped(model: &dyn Model, found: &Exploration) -> Option<Stopped> {
+    Some(match &found.outcome {
+        Outcome::Complete => return None,
+        Outcome::StateLimit => Stopped::StateLimit,
+        Outcome::MemoryLimit => Stopped::MemoryLimit,
+        Outcome::TimeLimit => Stopped::TimeLimit,
+        Outcome::Cancelled => Stopped::Cancelled,
+        Outcome::Error { error: ModelError { message, .. }, state } => {
+            let trace = state.and_then(|state| found.trace_to(model, state).ok());
+            let labels = trace.map(|trace| trace.iter().map(|step| model.label(step.label)).collect());
+            Stopped::Error { message: message.clone(), labels }
+        }
+    })
+}

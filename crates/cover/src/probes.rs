@@ -1,0 +1,169 @@
+//! Measuring as Salaün and Ye do (2015, section 3.4): the program with probes in it is explored, and the labels of its
+//! transitions tell what was exercised. Two steps keep the number of probes down: blocks and decisions first, then the
+//! actions of blocks that are only partially covered. What it costs is told beside: probes add states.
+
+use explore::Limits;
+use lnt::{Instrumented, LntModel, Loader, Probes};
+use lts::Progress;
+use rayon::prelude::*;
+use source::Diagnostic;
+use std::time::Instant;
+
+use crate::coverage::Coverage;
+use crate::language::{CantOpen, Opened, Subject};
+use crate::measure::{Measurement, stopped};
+use crate::run::{Outcome, Settings, WrongExample, conclude, limits_of, open_all};
+use crate::suite::Example;
+use source::Sources;
+
+/// What measuring an example with probes has shown.
+pub struct ProbedMeasurement {
+    /// What was exercised; states and transitions are those of the program with probes.
+    pub measurement: Measurement,
+    /// Which blocks have a probe that was moved because of a choice.
+    pub critical_blocks: Vec<bool>,
+    /// Which decisions have.
+    pub critical_decisions: Vec<bool>,
+}
+
+/// Runs all examples of a suite on a model, measured with probes.
+pub fn run_with_probes(
+    subject: &Subject,
+    examples: &[Example],
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<Outcome, Vec<WrongExample>> {
+    let (specification, ready) = open_all(subject, examples)?;
+    let measured: Vec<(Measurement, bool, f64)> = ready
+        .par_iter()
+        .map(|ready| {
+            let start = Instant::now();
+            let limits = limits_of(ready.example, settings, examples.len());
+            let probed = measure_with_probes(ready.example, &ready.opened, &limits, progress);
+            (probed.measurement, false, start.elapsed().as_secs_f64())
+        })
+        .collect();
+    Ok(conclude(subject, specification, &ready, measured, settings, progress))
+}
+
+/// Measures an example with probes, in two steps.
+pub fn measure_with_probes(
+    example: &Example,
+    opened: &Opened,
+    limits: &Limits,
+    progress: &Progress,
+) -> ProbedMeasurement {
+    let map = &opened.map;
+    let mut coverage = Coverage::none(map);
+    let first = Probes::first_step(map);
+    let (mut measurement, instrumented) =
+        explore_probed(example, opened, &first, limits, progress, &mut coverage);
+    // All actions of a covered block have happened, and none of a block that can't be entered.
+    for (block, entry) in map.blocks.iter().enumerate() {
+        if coverage.blocks[block] {
+            entry.actions.iter().for_each(|&action| coverage.actions[action] = true);
+        }
+    }
+    let partial = (0..map.blocks.len()).filter(|&block| coverage.is_partially_covered(map, block));
+    let actions: Vec<usize> = partial.flat_map(|block| map.blocks[block].actions.iter().copied()).collect();
+    if !actions.is_empty() {
+        let second = Probes { actions, ..Probes::default() };
+        explore_probed(example, opened, &second, limits, progress, &mut coverage);
+    }
+    measurement.coverage = coverage;
+    let Instrumented { critical_blocks, critical_decisions, .. } = instrumented;
+    ProbedMeasurement { measurement, critical_blocks, critical_decisions }
+}
+
+/// What some probes show of an example; the rest counts as not exercised.
+pub fn seen_by_probes(
+    example: &Example,
+    opened: &Opened,
+    probes: &Probes,
+    limits: &Limits,
+    progress: &Progress,
+) -> (Measurement, Instrumented) {
+    let mut coverage = Coverage::none(&opened.map);
+    let (mut measurement, instrumented) =
+        explore_probed(example, opened, probes, limits, progress, &mut coverage);
+    measurement.coverage = coverage;
+    (measurement, instrumented)
+}
+
+/// The program of an example with probes.
+pub fn instrumented(opened: &Opened, probes: &Probes) -> Instrumented {
+    lnt::instrument(opened.model.program(), &opened.sources, probes)
+}
+
+/// Compiles the program of an example with probes.
+pub fn open_instrumented(example: &Example, instrumented: &Instrumented) -> Result<LntModel, CantOpen> {
+    let mut loader = Loader::new();
+    let Some((main, imported)) = instrumented.modules.split_last() else {
+        return Err(CantOpen { diagnostics: Vec::new(), sources: Sources::new() });
+    };
+    for module in imported {
+        loader = loader.module(&module.name, &module.text);
+    }
+    for (name, value) in &example.constants {
+        loader = loader.constant(name, value);
+    }
+    if let Some(root) = &example.root {
+        loader = loader.root(instrumented.root(root));
+    }
+    let mut sources = Sources::new();
+    let model = loader.load_text(&main.file, &main.text, &mut sources).and_then(|checked| {
+        let root =
+            checked.program.main().ok_or_else(|| vec![Diagnostic::error("there is no process MAIN")])?;
+        LntModel::new(checked.program, root, &lnt::Options { provenance: false })
+    });
+    model.map_err(|diagnostics| CantOpen { diagnostics, sources })
+}
+
+fn explore_probed(
+    example: &Example,
+    opened: &Opened,
+    probes: &Probes,
+    limits: &Limits,
+    progress: &Progress,
+    coverage: &mut Coverage,
+) -> (Measurement, Instrumented) {
+    let instrumented = instrumented(opened, probes);
+    let model = open_instrumented(example, &instrumented).unwrap_or_else(|error| {
+        // The original was accepted, and probes keep to the language: tests/probes.rs would show it.
+        unreachable!(
+            "the program with probes is wrong: {}",
+            error.sources.render_all(&error.diagnostics, false)
+        )
+    });
+    let limits = Limits { transitions: true, origins: false, ..limits.clone() };
+    let found = explore::explore(&model, &limits, progress);
+    for (_, label) in found.lts.labels().iter() {
+        note(label, &instrumented.gate, coverage);
+    }
+    let measurement = Measurement {
+        coverage: Coverage::default(),
+        states: found.states() as u64,
+        transitions: found.statistics.transitions,
+        stopped: stopped(&model, &found),
+    };
+    (measurement, instrumented)
+}
+
+/// Adds what a label shows: `PROBE !"B3"`, `PROBE !"B3" !1`, `PROBE !"D2" !TRUE`, `PROBE !"D2" !0`, `PROBE !"A5"`.
+fn note(label: &str, gate: &str, coverage: &mut Coverage) {
+    let mut words = label.split(" !");
+    if words.next() != Some(gate) {
+        return;
+    }
+    let Some(name) = words.next().map(|name| name.trim_matches('"')) else { return };
+    let value = words.next();
+    let (kind, number) = name.split_at(name.len().min(1));
+    let Ok(number) = number.parse::<usize>() else { return };
+    match (kind, value) {
+        ("B", None | Some("1")) => coverage.blocks[number] = true,
+        ("D", Some("TRUE" | "1")) => coverage.decisions[number].yes = true,
+        ("D", Some("FALSE" | "0")) => coverage.decisions[number].no = true,
+        ("A", _) => coverage.actions[number] = true,
+        _ => {}
+    }
+}

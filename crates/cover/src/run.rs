@@ -1,0 +1,254 @@
+//! Runs a suite: opens all examples, measures them side by side, puts the results together and explains the holes.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use explore::Limits;
+use lts::Progress;
+use rayon::prelude::*;
+use source::Span;
+
+use crate::cache::Cache;
+use crate::coverage::{Coverage, Item, item};
+use crate::encounters::{Evidence, Gathering};
+use crate::finding::{Finding, findings};
+use crate::language::{CantOpen, Opened, Subject};
+use crate::measure::{Measurement, Stopped, measure};
+use crate::specification::{Places, Specification};
+use crate::subset::{Subset, only_reached_by, smallest_subset};
+use crate::suite::Example;
+
+/// How to run a suite.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// When explorations stop.
+    pub limits: Limits,
+    /// Where measurements are kept, if anywhere.
+    pub cache: Option<PathBuf>,
+}
+
+/// What a suite has shown.
+pub struct Outcome {
+    /// What was to be covered.
+    pub specification: Specification,
+    /// The examples, in the order of the suite.
+    pub examples: Vec<ExampleOutcome>,
+    /// What they cover together.
+    pub coverage: Coverage,
+    /// What is wrong where there are holes.
+    pub findings: Vec<Finding>,
+    /// The smallest subset with the same coverage.
+    pub subset: Subset,
+}
+
+impl Outcome {
+    /// What no example exercises, in the order of the source; outcomes that do not exist are no holes.
+    pub fn holes(&self) -> Vec<Item> {
+        let map = &self.specification.map;
+        let exists = |item: &Item| match *item {
+            Item::Outcome(decision, outcome) => outcome || !map.decisions[decision].always_true,
+            Item::Block(_) | Item::Action(_) => true,
+        };
+        let items = self.coverage.items();
+        let open = (0..items.len()).filter(|&position| !items[position]).map(|position| item(map, position));
+        let mut holes: Vec<Item> = open.filter(exists).collect();
+        holes.sort_by_key(|hole| match *hole {
+            Item::Block(block) => (map.blocks[block].span, *hole),
+            Item::Outcome(decision, _) => (map.decisions[decision].span, *hole),
+            Item::Action(action) => (map.actions[action].span, *hole),
+        });
+        holes
+    }
+}
+
+/// What one example has shown.
+pub struct ExampleOutcome {
+    /// The example.
+    pub example: Example,
+    /// What it covers of the specification.
+    pub coverage: Coverage,
+    /// How many states it has.
+    pub states: u64,
+    /// How many transitions it has.
+    pub transitions: u64,
+    /// Why its coverage is partial.
+    pub stopped: Option<Stopped>,
+    /// Whether the measurement was known from an earlier run.
+    pub cached: bool,
+    /// What no other example reaches.
+    pub only: Vec<Item>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// An example that can't be run.
+pub struct WrongExample {
+    /// The example.
+    pub example: Example,
+    /// What is wrong with it.
+    pub error: CantOpen,
+}
+
+/// An example with its place in the specification.
+pub(crate) struct Ready<'a> {
+    pub example: &'a Example,
+    pub opened: Opened,
+    pub places: Places,
+}
+
+/// Opens examples side by side and gathers the specification that they share.
+pub(crate) fn open_all<'a>(
+    subject: &Subject,
+    examples: &'a [Example],
+) -> Result<(Specification, Vec<Ready<'a>>), Vec<WrongExample>> {
+    let opened: Vec<Result<Opened, CantOpen>> =
+        examples.par_iter().map(|example| subject.open(example)).collect();
+    let mut specification = Specification::new();
+    // A model that imports what only examples provide has no map of its own.
+    if let Ok((map, sources)) = subject.map() {
+        let provided = |file: &str| opened.iter().flatten().any(|one| one.is_input(file));
+        specification.add(&map, &sources, &provided);
+    }
+    let (mut ready, mut wrong) = (Vec::new(), Vec::new());
+    for (example, opened) in examples.iter().zip(opened) {
+        match opened {
+            Ok(opened) => {
+                let places = specification.add(&opened.map, &opened.sources, &|file| opened.is_input(file));
+                ready.push(Ready { example, opened, places });
+            }
+            Err(error) => wrong.push(WrongExample { example: example.clone(), error }),
+        }
+    }
+    if wrong.is_empty() { Ok((specification, ready)) } else { Err(wrong) }
+}
+
+/// The limits for one of several examples that run side by side.
+pub(crate) fn limits_of(example: &Example, settings: &Settings, examples: usize) -> Limits {
+    let mut limits = settings.limits.clone();
+    limits.states = example.max_states.unwrap_or(limits.states).min(limits.states);
+    if examples >= rayon::current_num_threads() {
+        limits.threads = 1;
+    }
+    limits
+}
+
+/// Runs all examples of a suite on a model.
+pub fn run(
+    subject: &Subject,
+    examples: &[Example],
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<Outcome, Vec<WrongExample>> {
+    let (specification, ready) = open_all(subject, examples)?;
+    let cache = settings.cache.clone().map(Cache::new);
+    let measured: Vec<(Measurement, bool, f64)> = ready
+        .par_iter()
+        .map(|ready| {
+            let start = Instant::now();
+            let limits = limits_of(ready.example, settings, examples.len());
+            let key = cache.as_ref().map(|cache| cache.key(&ready.opened.sources, &limits));
+            let known = cache.as_ref().zip(key).and_then(|(cache, key)| cache.get(key, &ready.opened.map));
+            let (measurement, cached) = match known {
+                Some(known) => (known, true),
+                None => (
+                    measure(
+                        ready.opened.model(),
+                        &ready.opened.map,
+                        ready.opened.initial(),
+                        &limits,
+                        progress,
+                    )
+                    .0,
+                    false,
+                ),
+            };
+            if let (Some(cache), Some(key), false) = (&cache, key, cached) {
+                cache.put(key, &measurement);
+            }
+            (measurement, cached, start.elapsed().as_secs_f64())
+        })
+        .collect();
+    Ok(conclude(subject, specification, &ready, measured, settings, progress))
+}
+
+/// Puts measurements together and explains the holes.
+pub(crate) fn conclude(
+    subject: &Subject,
+    specification: Specification,
+    ready: &[Ready<'_>],
+    measured: Vec<(Measurement, bool, f64)>,
+    settings: &Settings,
+    progress: &Progress,
+) -> Outcome {
+    let map = &specification.map;
+    let coverages: Vec<Coverage> = (measured.iter().zip(ready))
+        .map(|((measurement, _, _), ready)| measurement.coverage.placed(&ready.places, map))
+        .collect();
+    let mut coverage = Coverage::none(map);
+    coverages.iter().for_each(|one| coverage.add(one));
+    let evidence = gather_evidence(subject, &specification, ready, &coverage, settings, progress);
+    let mut roots: Vec<usize> = Vec::new();
+    for ready in ready {
+        let root = ready.opened.root.map(|root| ready.opened.map.processes[root].span);
+        let name = root.map(|span| (ready.opened.sources.name(span.file), span.start));
+        let own = map
+            .processes
+            .iter()
+            .position(|entry| Some((specification.sources.name(entry.span.file), entry.span.start)) == name);
+        roots.extend(own);
+    }
+    let findings = findings(map, &coverage, &evidence, &roots);
+    let subset = smallest_subset(&coverages);
+    let only = only_reached_by(map, &coverages);
+    let examples = (ready.iter().zip(measured).zip(coverages.into_iter().zip(only)))
+        .map(|((ready, (measurement, cached, seconds)), (coverage, only))| ExampleOutcome {
+            example: ready.example.clone(),
+            coverage,
+            states: measurement.states,
+            transitions: measurement.transitions,
+            stopped: measurement.stopped,
+            cached,
+            only,
+            seconds,
+        })
+        .collect();
+    Outcome { examples, coverage, findings, subset, specification }
+}
+
+/// Looks again at the examples that may tell why there are holes.
+fn gather_evidence(
+    subject: &Subject,
+    specification: &Specification,
+    ready: &[Ready<'_>],
+    coverage: &Coverage,
+    settings: &Settings,
+    progress: &Progress,
+) -> Evidence {
+    let actions = Gathering::wanted_actions(specification, coverage);
+    let decisions = Gathering::wanted_decisions(specification, coverage);
+    let mut gathering = Gathering::new();
+    if actions.is_empty() && decisions.is_empty() {
+        return gathering.evidence(specification);
+    }
+    for one in ready {
+        // Spans are the same whenever the example is opened; a case is observed at its first branch.
+        let map = &one.opened.map;
+        let wanted = |place: &Option<usize>| place.is_some_and(|place| decisions.contains(&place));
+        let chosen = map.decisions.iter().zip(&one.places.decisions).filter(|(_, place)| wanted(place));
+        let watched: Vec<Span> = chosen
+            .flat_map(|(decision, _)| {
+                map.decisions.iter().filter(|other| {
+                    other.span == decision.span
+                        || (other.process == decision.process && other.operands == decision.operands)
+                })
+            })
+            .map(|decision| decision.span)
+            .collect();
+        let Ok(opened) = subject.open_watching(one.example, &watched) else { continue };
+        let limits = limits_of(one.example, settings, 1);
+        let (_, found) = measure(opened.model(), &opened.map, opened.initial(), &limits, progress);
+        gathering.look_at_values(&opened, &one.places, specification);
+        gathering.look_at(&opened, &one.places, &found, &actions, specification, progress);
+    }
+    gathering.evidence(specification)
+}

@@ -1,0 +1,315 @@
+//! Suites: the examples that a model is tried on, from a `suite.toml` or the command line.
+//!
+//! ```toml
+//! [[example]]
+//! name = "two caches"
+//! root = "SYSTEM (2, true)"            # default: MAIN
+//! modules = { INPUT = "inputs/a.lnt" } # add or replace modules
+//! constants = { SIZE = 3 }             # bind functions without parameters
+//! max_states = 100000
+//!
+//! [[example]]
+//! directory = "inputs"                 # one example for each .lnt file in it,
+//! module = "INPUT"                     # which takes the place of this module
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use source::{Diagnostic, FileId, Sources, Span};
+use toml::Spanned;
+
+/// One set of inputs to a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Example {
+    /// What reports call it.
+    pub name: String,
+    /// The process to start, with gates and arguments; none for `MAIN`.
+    pub root: Option<String>,
+    /// Modules to add or replace: name and text.
+    pub modules: Vec<(String, String)>,
+    /// Constants to bind: name and expression.
+    pub constants: Vec<(String, String)>,
+    /// A limit on states of its own.
+    pub max_states: Option<usize>,
+    /// Where it is written, in the suite.
+    pub place: Option<Span>,
+}
+
+impl Example {
+    /// The example that starts a process: `MAIN (2, true)`.
+    pub fn of_root(root: &str) -> Self {
+        Self { name: root.trim().to_owned(), root: Some(root.trim().to_owned()), ..Self::default() }
+    }
+}
+
+/// Reads a suite; modules and directories are named relative to its file.
+pub fn load_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Example>, Vec<Diagnostic>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| vec![Diagnostic::error(format!("can't read {}: {error}", path.display()))])?;
+    let file = sources.add(path.display().to_string(), text.clone());
+    parse_suite(file, &text, path.parent().unwrap_or(Path::new("")))
+}
+
+/// Parses the text of a suite whose file lies in a folder.
+///
+/// ```
+/// use std::path::Path;
+/// let mut sources = source::Sources::new();
+/// let text = "[[example]]\nroot = 'MAIN (2, true)'\nconstants = { SIZE = 3 }\n";
+/// let file = sources.add("suite.toml", text);
+/// let examples = cover::parse_suite(file, text, Path::new("")).unwrap();
+/// assert_eq!(examples[0].name, "MAIN (2, true) with SIZE = 3");
+/// assert_eq!(examples[0].constants, [("SIZE".to_owned(), "3".to_owned())]);
+///
+/// let text = "[[example]]\nrot = 'MAIN'\n";
+/// let file = sources.add("suite.toml", text);
+/// let errors = cover::parse_suite(file, text, Path::new("")).unwrap_err();
+/// assert!(sources.render_all(&errors, false).contains("did you mean `root`?"));
+/// ```
+pub fn parse_suite(file: FileId, text: &str, folder: &Path) -> Result<Vec<Example>, Vec<Diagnostic>> {
+    let written: Written = toml::from_str(text).map_err(|error| vec![syntax(file, text, &error)])?;
+    let mut reading = Reading { file, folder, diagnostics: Vec::new(), examples: Vec::new() };
+    for example in &written.example {
+        reading.example(example);
+    }
+    if reading.examples.is_empty() && reading.diagnostics.is_empty() {
+        let whole = Span { file, start: 0, end: text.len() as u32 };
+        let mut diagnostic = Diagnostic::error("this suite has no examples");
+        if !text.trim().is_empty() {
+            diagnostic = diagnostic.label(whole, "nothing to run");
+        }
+        reading.diagnostics.push(diagnostic.help("add one:\n[[example]]\nroot = \"MAIN\""));
+    }
+    reading.repeated_names();
+    if reading.diagnostics.is_empty() { Ok(reading.examples) } else { Err(reading.diagnostics) }
+}
+
+const KEYS: [&str; 7] = ["name", "root", "modules", "constants", "max_states", "directory", "module"];
+
+/// The file as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default, alias = "examples")]
+    example: Vec<Spanned<WrittenExample>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenExample {
+    name: Option<Spanned<String>>,
+    root: Option<Spanned<String>>,
+    #[serde(default)]
+    modules: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    constants: BTreeMap<String, Spanned<Constant>>,
+    max_states: Option<Spanned<usize>>,
+    directory: Option<Spanned<String>>,
+    module: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Constant {
+    Bool(bool),
+    Integer(i64),
+    Expression(String),
+}
+
+impl std::fmt::Display for Constant {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Constant::Bool(value) => write!(out, "{value}"),
+            Constant::Integer(value) => write!(out, "{value}"),
+            Constant::Expression(text) => out.write_str(text),
+        }
+    }
+}
+
+/// A syntax error of the file, or a key that does not exist.
+fn syntax(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic {
+    let message = error.message().lines().next().unwrap_or("wrong TOML").to_owned();
+    let span = error.span().unwrap_or(0..0);
+    let key = text.get(span.clone()).unwrap_or("").trim();
+    let near = message.contains("unknown field").then(|| source::closest(key, KEYS)).flatten();
+    let span = Span { file, start: span.start as u32, end: span.end as u32 };
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("an example is written `[[example]]`, with the keys {}", KEYS.join(", ")),
+    };
+    Diagnostic::error(format!("this suite can't be read: {message}")).label(span, "here").help(help)
+}
+
+struct Reading<'a> {
+    file: FileId,
+    folder: &'a Path,
+    diagnostics: Vec<Diagnostic>,
+    examples: Vec<Example>,
+}
+
+impl Reading<'_> {
+    fn span<T>(&self, spanned: &Spanned<T>) -> Span {
+        let range = spanned.span();
+        Span { file: self.file, start: range.start as u32, end: range.end as u32 }
+    }
+
+    fn example(&mut self, written: &Spanned<WrittenExample>) {
+        let place = self.span(written);
+        let example = written.get_ref();
+        let mut modules = Vec::new();
+        for (name, path) in &example.modules {
+            match std::fs::read_to_string(self.folder.join(path.get_ref())) {
+                Ok(text) => modules.push((name.clone(), text)),
+                Err(error) => self.unreadable(path, &error),
+            }
+        }
+        let constants = example.constants.iter();
+        let constants: Vec<(String, String)> =
+            constants.map(|(name, value)| (name.clone(), value.get_ref().to_string())).collect();
+        if let Some(root) = example.root.as_ref().filter(|root| root.get_ref().trim().is_empty()) {
+            self.diagnostics.push(
+                Diagnostic::error("the root of an example is empty")
+                    .label(self.span(root), "no process")
+                    .help("write `root = \"MAIN\"`, or leave it away"),
+            );
+        }
+        let root = example.root.as_ref().map(|root| root.get_ref().trim().to_owned());
+        let named = example.name.as_ref().map(|name| name.get_ref().clone());
+        let base = Example {
+            name: named.clone().or(root.clone()).unwrap_or_else(|| "MAIN".to_owned()),
+            root,
+            modules,
+            constants,
+            max_states: example.max_states.as_ref().map(|limit| *limit.get_ref()),
+            place: Some(place),
+        };
+        match (&example.directory, &example.module) {
+            (None, None) => {
+                let name = match (named.is_none(), default_name(&base)) {
+                    (true, Some(name)) => name,
+                    _ => base.name.clone(),
+                };
+                self.examples.push(Example { name, ..base });
+            }
+            (Some(directory), Some(module)) => self.directory(directory, module.get_ref(), &base, named),
+            (Some(directory), None) => self.diagnostics.push(
+                Diagnostic::error("which module do the files of this directory take the place of?")
+                    .label(self.span(directory), "needs `module` beside it")
+                    .help("write `module = \"INPUT\"`, the name that the model imports"),
+            ),
+            (None, Some(module)) => self.diagnostics.push(
+                Diagnostic::error("`module` belongs to `directory`")
+                    .label(self.span(module), "no directory is named")
+                    .help("to replace one module, write `modules = { NAME = \"file.lnt\" }`"),
+            ),
+        }
+    }
+
+    /// One example for each file of a directory.
+    fn directory(&mut self, written: &Spanned<String>, module: &str, base: &Example, named: Option<String>) {
+        let directory = self.folder.join(written.get_ref());
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) => return self.unreadable(written, &error),
+        };
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("lnt")));
+        files.sort();
+        if files.is_empty() {
+            self.diagnostics.push(
+                Diagnostic::error(format!("the directory {} has no .lnt files", directory.display()))
+                    .label(self.span(written), "no examples here"),
+            );
+        }
+        for path in files {
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            match std::fs::read_to_string(&path) {
+                Ok(text) => {
+                    let mut example = base.clone();
+                    example.name = match &named {
+                        Some(name) => format!("{name} {stem}"),
+                        None => stem,
+                    };
+                    example.modules.push((module.to_owned(), text));
+                    self.examples.push(example);
+                }
+                Err(error) => self.unreadable(written, &error),
+            }
+        }
+    }
+
+    fn unreadable(&mut self, path: &Spanned<String>, error: &std::io::Error) {
+        let shown = self.folder.join(path.get_ref());
+        self.diagnostics.push(
+            Diagnostic::error(format!("can't read {}: {error}", shown.display()))
+                .label(self.span(path), "named here")
+                .note("paths are relative to the suite"),
+        );
+    }
+
+    /// Two examples of one name could not be told apart in a report.
+    fn repeated_names(&mut self) {
+        for (index, example) in self.examples.iter().enumerate() {
+            let first = self.examples[..index].iter().find(|first| first.name == example.name);
+            if let (Some(first), Some(place)) = (first.and_then(|first| first.place), example.place) {
+                self.diagnostics.push(
+                    Diagnostic::error(format!("two examples are called `{}`", example.name))
+                        .label(place, "the second one")
+                        .label(first, "the first one")
+                        .help("give one of them another `name`"),
+                );
+            }
+        }
+    }
+}
+
+/// What to call an example that differs from others of the same root by its constants or modules.
+fn default_name(example: &Example) -> Option<String> {
+    let parts = example.constants.iter().map(|(name, value)| format!("{name} = {value}"));
+    let parts: Vec<String> = parts.chain(example.modules.iter().map(|(name, _)| name.clone())).collect();
+    (!parts.is_empty()).then(|| format!("{} with {}", example.name, parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<Example>, Vec<Diagnostic>> {
+        let mut sources = Sources::new();
+        let file = sources.add("suite.toml", text);
+        let parsed = parse_suite(file, text, Path::new("nowhere"));
+        if let Err(diagnostics) = &parsed {
+            assert!(!sources.render_all(diagnostics, false).is_empty());
+        }
+        parsed
+    }
+
+    #[test]
+    fn examples_have_names_of_their_own() {
+        let text = "[[example]]\n[[example]]\nconstants = { N = 2, ON = true, S = 'a + 1' }\n";
+        let examples = parse(text).unwrap();
+        let names: Vec<&str> = examples.iter().map(|example| example.name.as_str()).collect();
+        assert_eq!(names, ["MAIN", "MAIN with N = 2, ON = true, S = a + 1"]);
+        assert_eq!(examples[0].root, None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Whatever is in a suite, it is read or told to be wrong.
+        #[test]
+        fn no_suite_panics(parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "[[example]]", "[example]", "name", "root", "modules", "constants", "directory", "module", " = ",
+                "'MAIN'", "\"é", "3", "-1", "true", "{ A = 1 }", "{", "}", "\n", "#", "[", "]", "max_states", "''",
+            ]),
+            0..24,
+        )) {
+            let _ = parse(&parts.concat());
+        }
+    }
+}

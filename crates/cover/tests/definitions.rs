@@ -1,0 +1,369 @@
+//! A worked example for every definition and every finding of Salaün and Ye 2015, its numbers derived by hand.
+
+use cover::{Example, FindingKind, Outcome, Settings, Subject};
+
+/// Runs examples on a module whose text is given without its frame.
+fn cover(text: &str, roots: &[&str]) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    std::fs::write(&path, format!("module m is\n{text}\nend module\n")).unwrap();
+    let examples: Vec<Example> = roots.iter().map(|root| Example::of_root(root)).collect();
+    let outcome = cover::run(&Subject::new(&path), &examples, &Settings::default(), &lts::Progress::new());
+    outcome.unwrap_or_else(|wrong| {
+        let errors: Vec<String> =
+            wrong.iter().map(|one| one.error.sources.render_all(&one.error.diagnostics, false)).collect();
+        panic!("{}", errors.join("\n"))
+    })
+}
+
+/// The text of each block.
+fn blocks(outcome: &Outcome) -> Vec<String> {
+    let specification = &outcome.specification;
+    let text = |block: &model::Block| {
+        let words: Vec<&str> = specification.sources.slice(block.span).split_whitespace().collect();
+        words.join(" ")
+    };
+    specification.map.blocks.iter().map(text).collect()
+}
+
+/// Kind, source and message of each finding.
+fn found(outcome: &Outcome) -> Vec<(FindingKind, String)> {
+    let text = |finding: &cover::Finding| {
+        let text = outcome.specification.sources.slice(finding.span);
+        (finding.kind, text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    outcome.findings.iter().map(text).collect()
+}
+
+/// Definitions 1 and 2. Control instructions (if, case, while, par, select, stop) end blocks and are in none.
+///
+/// By hand: `x := 0; A` up to the if; `B` in it; `C` up to the while; `A; x := x + 1` in it; `null` and `B` in the
+/// branches of the select; `C` and `A` in those of the par; nothing for stop. That makes 8 blocks, of which `null` is
+/// silent. The actions are A, B, C, A, B, C, A: 7 instances of 3 actions.
+#[test]
+fn definition_1_and_2_blocks_end_at_control_instructions() {
+    let outcome = cover(
+        "process MAIN [A, B, C : none] is
+            var x : nat in
+               x := 0; A;
+               if x == 0 then B end if;
+               C;
+               while x < 2 loop A; x := x + 1 end loop;
+               select null [] B end select;
+               par C || A end par;
+               stop
+            end var
+         end process",
+        &["MAIN"],
+    );
+    let expected =
+        ["x := 0; A", "B", "C", "A; x := x + 1", "null", "B", "C", "A"].map(str::to_owned).to_vec();
+    assert_eq!(blocks(&outcome), expected);
+    let map = &outcome.specification.map;
+    let silent: Vec<bool> = map.blocks.iter().map(model::Block::is_silent).collect();
+    assert_eq!(silent, [false, false, false, false, true, false, false, false]);
+    assert_eq!(map.actions.len(), 7);
+    assert_eq!(outcome.coverage.block_ratio(), cover::Ratio { total: 8, covered: 8 });
+    assert_eq!(outcome.coverage.action_ratio(), cover::Ratio { total: 7, covered: 7 });
+}
+
+/// Definition 2, "largest": var and hide are no control instructions, so that a block extends across them. By hand:
+/// one block `A; … B; … C` although there are three levels of declarations.
+#[test]
+fn definition_2_blocks_are_largest_sequences() {
+    let outcome = cover(
+        "process MAIN [A, B, C : any] is
+            A; var x : nat in x := 1; B (x) end var; hide D : none in C; D end hide
+         end process",
+        &["MAIN"],
+    );
+    assert_eq!(blocks(&outcome), ["A; var x : nat in x := 1; B (x) end var; hide D : none in C; D"]);
+    assert_eq!(outcome.coverage.block_ratio(), cover::Ratio { total: 1, covered: 1 });
+    assert_eq!(outcome.coverage.action_ratio(), cover::Ratio { total: 4, covered: 4 });
+}
+
+/// A block is covered when all of it is executed, not when it is entered: B has no partner, so that of `A; B` only A
+/// happens. By hand: blocks are `A; B`, `A` and nothing else; 1 of 2 is covered, and 2 of 3 actions.
+#[test]
+fn definition_3_a_block_is_covered_by_its_end() {
+    let outcome =
+        cover("process MAIN [A, B : none] is par A, B in A; B || A; stop end par end process", &["MAIN"]);
+    assert_eq!(outcome.coverage.blocks, [false, true]);
+    assert_eq!(outcome.coverage.actions, [true, false, true]);
+}
+
+/// Definition 3, the paper's example: each branch of a case is a decision, `x == 0`, `x == 1`, `x == 2`.
+///
+/// By hand: MAIN (1) evaluates the first to false and the second to true; the third is not evaluated. MAIN (0)
+/// evaluates the first to true. Together the first is covered, the second only true, the third not at all.
+#[test]
+fn definition_3_every_branch_of_a_case_is_a_decision() {
+    let text = "type three is range 0..2 of nat with \"==\" end type
+         process MAIN [A, B, C : none] (x : three) is
+            case x in 0 -> A | 1 -> B | 2 -> C end case
+         end process";
+    let outcomes = |roots: &[&str]| -> Vec<(bool, bool)> {
+        let outcome = cover(text, roots);
+        assert_eq!(outcome.specification.map.decisions.len(), 3);
+        outcome.coverage.decisions.iter().map(|one| (one.yes, one.no)).collect()
+    };
+    assert_eq!(outcomes(&["MAIN (1)"]), [(false, true), (true, false), (false, false)]);
+    assert_eq!(outcomes(&["MAIN (1)", "MAIN (0)"]), [(true, true), (true, false), (false, false)]);
+    // The last branch is taken whenever it is tried: it has no false outcome that could be missing.
+    let all = cover(text, &["MAIN (0)", "MAIN (1)", "MAIN (2)"]);
+    assert_eq!(all.coverage.decision_ratio(&all.specification.map), cover::Ratio { total: 3, covered: 3 });
+    assert_eq!(found(&all), []);
+}
+
+/// Definition 3: the outcomes of a decision may come from different examples.
+#[test]
+fn definition_3_two_examples_cover_a_decision_together() {
+    let text = "process MAIN [A : none] (x : bool) is if x then A end if end process";
+    let ratio = |roots: &[&str]| {
+        let outcome = cover(text, roots);
+        outcome.coverage.decision_ratio(&outcome.specification.map).covered
+    };
+    assert_eq!(ratio(&["MAIN (true)"]), 0);
+    assert_eq!(ratio(&["MAIN (false)"]), 0);
+    assert_eq!(ratio(&["MAIN (true)", "MAIN (false)"]), 1);
+}
+
+/// Definition 4. By hand, with x = true: of the blocks A, B, C the first two are executed (2/3); of the decisions `x`
+/// and `not (x)` none has both outcomes (0/2); of the actions A, B, C two happen (2/3).
+#[test]
+fn definition_4_percentages() {
+    let outcome = cover(
+        "process MAIN [A, B, C : none] (x : bool) is
+            A; if x then B end if; if not (x) then C end if
+         end process",
+        &["MAIN (true)"],
+    );
+    let map = &outcome.specification.map;
+    assert_eq!(outcome.coverage.block_ratio().percent(), Some(200.0 / 3.0));
+    assert_eq!(outcome.coverage.decision_ratio(map).percent(), Some(0.0));
+    assert_eq!(outcome.coverage.action_ratio().percent(), Some(200.0 / 3.0));
+}
+
+/// Definition 8. By hand: A needs x; B needs not x, and y; C needs neither x nor y; D is behind all of them, E in a
+/// loop needs its condition, F behind the loop needs it to become false; G is only reached if z does not lead to stop.
+#[test]
+fn definition_8_blocks_depend_on_outcomes() {
+    let outcome = cover(
+        "process MAIN [A, B, C, D, E, F, G : none] (x, y, z : bool) is
+            var n : nat in
+               if x then A elsif y then B else C end if;
+               D; n := 0;
+               while n < 1 loop E; n := n + 1 end loop;
+               F;
+               if z then stop end if;
+               G
+            end var
+         end process",
+        &["MAIN (true, true, true)"],
+    );
+    let depends: Vec<Vec<(usize, bool)>> = outcome
+        .specification
+        .map
+        .blocks
+        .iter()
+        .map(|block| block.depends.iter().map(|one| (one.decision, one.outcome)).collect())
+        .collect();
+    let expected: [&[(usize, bool)]; 7] = [
+        &[(0, true)],
+        &[(0, false), (1, true)],
+        &[(0, false), (1, false)],
+        &[],
+        &[(2, true)],
+        &[(2, false)],
+        &[(2, false), (3, false)],
+    ];
+    assert_eq!(depends, expected);
+}
+
+/// Definitions 9 and 10. By hand, with x = true: A's block has no decision, so it is executable, and it is covered.
+/// The block `B; C` needs x: executable; C has no partner, so that it is not covered: partially covered. D needs x to
+/// be false: not executable, hence not partially covered either.
+#[test]
+fn definition_9_and_10_executable_and_partially_covered() {
+    let outcome = cover(
+        "process MAIN [A, B, C, D : none] (x : bool) is
+            par C in
+               A; if x then B; C else D end if
+            ||
+               stop
+            end par
+         end process",
+        &["MAIN (true)"],
+    );
+    let (map, coverage) = (&outcome.specification.map, &outcome.coverage);
+    let executable: Vec<bool> = (0..3).map(|block| coverage.is_executable(map, block)).collect();
+    let partial: Vec<bool> = (0..3).map(|block| coverage.is_partially_covered(map, block)).collect();
+    assert_eq!(coverage.blocks, [true, false, false]);
+    assert_eq!(executable, [true, true, false]);
+    assert_eq!(partial, [false, true, false]);
+}
+
+/// Ill-formed decision: `x > 5` is always false (x is 0 or 1), and the block B needs it to be true.
+#[test]
+fn finding_ill_formed_decision() {
+    let outcome = cover(
+        "process MAIN [A, B : any] (x : nat) is A (x); if x > 5 then B end if end process",
+        &["MAIN (0)", "MAIN (1)"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::IllFormedDecision, "x > 5".to_owned())]);
+    assert_eq!(outcome.findings[0].why, ["x was 0, 1"]);
+}
+
+/// Unnecessary decision: `x < 5` is always true, and no block needs it to be false.
+#[test]
+fn finding_unnecessary_decision() {
+    let outcome = cover(
+        "process MAIN [A, B : any] (x : nat) is A (x); if x < 5 then B end if end process",
+        &["MAIN (0)", "MAIN (1)"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::UnnecessaryDecision, "x < 5".to_owned())]);
+}
+
+/// The same decision with an else is ill-formed: its false outcome controls C.
+#[test]
+fn an_uncovered_else_makes_a_decision_ill_formed() {
+    let outcome = cover(
+        "process MAIN [A, B, C : any] (x : nat) is A (x); if x < 5 then B else C end if end process",
+        &["MAIN (0)"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::IllFormedDecision, "x < 5".to_owned())]);
+}
+
+/// Non-synchronisable actions, one for each thing that can keep partners apart.
+#[test]
+fn finding_non_synchronisable_action() {
+    let sync = FindingKind::NonSynchronisableAction;
+    // The partner has no such action at all.
+    let outcome = cover("process MAIN [A, B : none] is par A in A; B || B end par end process", &["MAIN"]);
+    assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
+    assert_eq!(outcome.findings[0].why, ["it should meet MAIN, which has no action on A"]);
+    assert!(outcome.findings[0].message.ends_with("nor 1 action behind it"));
+    // The partner is never ready at the same time: each waits for the other.
+    let outcome =
+        cover("process MAIN [A, B : none] is par A, B in A; B || B; A end par end process", &["MAIN"]);
+    assert_eq!(found(&outcome), [(sync, "A".to_owned()), (sync, "B".to_owned())]);
+    assert!(outcome.findings[0].why[0].contains("never ready for A"));
+    // The values never match.
+    let outcome = cover(
+        "process MAIN [A : any] is par A in A (1 of nat) || A (2 of nat) end par end process",
+        &["MAIN"],
+    );
+    assert_eq!(outcome.findings.len(), 2);
+    assert_eq!(outcome.findings[0].why[1], "here A !1, there MAIN A !2");
+    // The types never match.
+    let outcome =
+        cover("process MAIN [A : any] is par A in A (1 of nat) || A (true) end par end process", &["MAIN"]);
+    assert!(outcome.findings[0].why[0].contains("other types of values"));
+    assert_eq!(outcome.findings[0].why[1], "here A !1, there MAIN A !TRUE");
+    // A guard never holds.
+    let outcome = cover(
+        "process MAIN [A : any] is
+            var x : nat in par A in A (1 of nat) || A (?x) where x > 3 end par end var
+         end process",
+        &["MAIN"],
+    );
+    assert!(outcome.findings[0].why[0].contains("a guard never holds"));
+    assert_eq!(outcome.findings[0].why[1], "together they offer A !1");
+}
+
+/// Dead code: what stands behind stop, behind a loop without an end, and in a process that nothing starts. C behind
+/// the stop is reported once, at the first block; `B` behind it belongs to the same piece.
+#[test]
+fn finding_dead_code() {
+    let dead = FindingKind::DeadCode;
+    let outcome =
+        cover("process MAIN [A, B, C : none] is A; stop; C; select B [] C end select end process", &["MAIN"]);
+    assert_eq!(found(&outcome), [(dead, "C".to_owned())]);
+    let outcome = cover("process MAIN [A, B : none] is loop A end loop; B end process", &["MAIN"]);
+    assert_eq!(found(&outcome), [(dead, "B".to_owned())]);
+    let outcome = cover(
+        "process MAIN [A : none] is A end process
+         process HELPER [A : none] is A end process
+         process OTHER [A : none] is HELPER [A] end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome).len(), 1);
+    assert!(outcome.findings[0].message.contains("OTHER is never started"));
+}
+
+/// The one liberty, minimal: the decision at the start of the branch is critical (definition 6), and the branch stops
+/// after A. Its probe stands behind the select, which never ends: probes do not see the outcome. The step A has
+/// evaluated it and is taken: measured directly, it is seen.
+#[test]
+fn the_liberty_an_outcome_counts_when_its_step_is_taken() {
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            select only if x then A; stop end if [] B; stop end select
+         end process",
+        &["MAIN (true)"],
+    );
+    assert!(outcome.coverage.decisions[0].yes);
+}
+
+/// An outcome that was evaluated on the way to an action that never happens does not count: no step was taken.
+#[test]
+fn an_outcome_of_a_way_that_is_not_taken_does_not_count() {
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            par A in
+               select if x then A end if [] B end select
+            ||
+               stop
+            end par
+         end process",
+        &["MAIN (true)"],
+    );
+    assert_eq!(outcome.coverage.decisions[0], cover::Outcomes::default());
+}
+
+/// Refusing is what `only if` does: its false outcome counts although no step shows it.
+#[test]
+fn a_refusal_is_an_outcome() {
+    let text = "process MAIN [A, B : none] (x : bool) is
+            loop select only if x then A end if [] B end select end loop
+         end process";
+    assert_eq!(
+        cover(text, &["MAIN (false)"]).coverage.decisions[0],
+        cover::Outcomes { yes: false, no: true }
+    );
+    assert_eq!(cover(text, &["MAIN (true)"]).coverage.decisions[0], cover::Outcomes { yes: true, no: false });
+}
+
+/// A model without decisions, and one without anything.
+#[test]
+fn models_without_decisions() {
+    let outcome = cover("process MAIN [A : none] is A end process", &["MAIN"]);
+    assert_eq!(outcome.coverage.decision_ratio(&outcome.specification.map).percent(), None);
+    assert_eq!(outcome.coverage.block_ratio().percent(), Some(100.0));
+    let outcome = cover("process MAIN is stop end process", &["MAIN"]);
+    assert_eq!(outcome.coverage.block_ratio().percent(), None);
+    assert_eq!(found(&outcome), []);
+}
+
+/// The coverage of an example that hits a limit is that of the states that were explored, whatever the threads do.
+#[test]
+fn a_limit_gives_partial_coverage() {
+    let text = "process MAIN [A, B : any] is
+            var n : nat in
+               n := 0;
+               while n < 200 loop A (n); n := n + 1 end loop; B (n)
+            end var
+         end process";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    std::fs::write(&path, format!("module m is\n{text}\nend module\n")).unwrap();
+    for threads in [1, 2] {
+        let limits = explore::Limits { states: 20, threads, ..explore::Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let outcome =
+            cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &lts::Progress::new());
+        let outcome = outcome.unwrap_or_else(|_| panic!("the example type-checks"));
+        assert_eq!(outcome.examples[0].stopped, Some(cover::Stopped::StateLimit));
+        assert_eq!(outcome.coverage.blocks, [true, true, false]);
+    }
+}

@@ -1,0 +1,14 @@
+//! What coverage needs to know of a program: which blocks, decisions and actions it has, and, for people who measure
+//! with probes, the same program with probes in it.
+
+mod conditions;
+mod critical;
+mod domains;
+mod map;
+mod probes;
+
+pub(crate) use conditions::{conditions_of, operands_of};
+pub use domains::arguments;
+pub use map::coverage_map;
+pub(crate) use map::{case_decision_span, is_simple, need_not_return};
+pub use probes::{Instrumented, InstrumentedModule, Probes, instrument};

@@ -1,0 +1,211 @@
+//! Looks at rendezvous instead of taking them: why an offered action does not happen in a state.
+//!
+//! Offers are gathered as for steps. Before a fork replaces the offers on a gate by their combinations, each wanted
+//! one is compared with what the other members offer there; what arrives at the root is tried.
+
+use model::{Encounter, MarkId, ModelError, Observer, Obstacle, Partner, Slot};
+
+use super::super::print::print_value;
+use super::{LntWorker, OPEN, Offer, PlainSink};
+
+/// What is looked for, and what was found.
+#[derive(Default)]
+pub(super) struct Examination {
+    wanted: Vec<bool>,
+    found: Vec<Encounter>,
+}
+
+impl Observer for LntWorker<'_> {
+    fn encounters(
+        &mut self,
+        state: &[Slot],
+        wanted: &[bool],
+        emit: &mut dyn FnMut(Encounter),
+    ) -> Result<(), ModelError> {
+        self.examination = Some(Box::new(Examination { wanted: wanted.to_vec(), found: Vec::new() }));
+        let result = self.gather(state).and_then(|()| self.try_offers());
+        let examination = self.examination.take().unwrap_or_default();
+        examination.found.into_iter().for_each(emit);
+        result
+    }
+}
+
+impl LntWorker<'_> {
+    /// Tries what has arrived at the root: all partners are there.
+    fn try_offers(&mut self) -> Result<(), ModelError> {
+        for index in 0..self.offers.len() {
+            let offer = self.offers[index];
+            let wanted = self.wanted_parts(&offer);
+            if wanted.is_empty() {
+                continue;
+            }
+            let mut happens = false;
+            self.complete(offer, &mut PlainSink(&mut |_| happens = true))?;
+            if happens {
+                continue;
+            }
+            for (mark, part) in wanted {
+                let others = (0..offer.parts.1).filter(|&other| other != part);
+                let partners = others.map(|other| self.part_as_partner(&offer, other)).collect();
+                self.note(mark, Obstacle::Refused, self.offer_text(&offer), partners);
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the wanted offers of a fork's children with what the other members of their rules offer.
+    pub(super) fn examine(&mut self, fork: u32, first: usize) {
+        let code = self.machine.code;
+        let children = self.bounds.len() - 1 - first;
+        for child in 0..children {
+            for index in self.range(first, child) {
+                let offer = self.offers[index];
+                let wanted = self.wanted_parts(&offer);
+                let rule = self.model.rules[fork as usize][offer.gate as usize];
+                if wanted.is_empty() || rule == 0 {
+                    continue;
+                }
+                let rule = &code.forks[fork as usize].rules[rule as usize - 1];
+                let others: Vec<usize> = rule
+                    .members
+                    .iter()
+                    .map(|&member| member as usize)
+                    .filter(|&member| member != child)
+                    .collect();
+                let obstacles: Vec<Option<Obstacle>> =
+                    others.iter().map(|&member| self.obstacle(&offer, first, member)).collect();
+                let fitting = obstacles.iter().filter(|obstacle| obstacle.is_none()).count();
+                let Some(worst) = obstacles.iter().flatten().min().copied() else { continue };
+                if fitting + 1 >= rule.count as usize {
+                    continue;
+                }
+                let missing = others.iter().zip(&obstacles).filter(|(_, found)| **found == Some(worst));
+                let partners: Vec<Partner> =
+                    missing.map(|(&member, _)| self.partner(fork, first, member, offer.gate)).collect();
+                for (mark, _) in wanted {
+                    self.note(mark, worst, self.offer_text(&offer), partners.clone());
+                }
+            }
+        }
+    }
+
+    fn range(&self, first: usize, child: usize) -> std::ops::Range<usize> {
+        self.bounds[first + child].0 as usize..self.bounds[first + child + 1].0 as usize
+    }
+
+    /// What keeps an offer from meeting those of a member; nothing where one fits.
+    fn obstacle(&self, offer: &Offer, first: usize, member: usize) -> Option<Obstacle> {
+        let mut nearest = Obstacle::PartnerNotReady;
+        for index in self.range(first, member) {
+            let other = &self.offers[index];
+            if other.gate != offer.gate {
+                continue;
+            }
+            if other.profile != offer.profile {
+                nearest = nearest.max(Obstacle::DifferentProfile);
+                continue;
+            }
+            let known = |offer: &Offer, place: u32| self.value(offer, place as usize);
+            let fits = (0..offer.values.1).all(|place| {
+                let (own, others) = (known(offer, place), known(other, place));
+                own == others || own == OPEN || others == OPEN
+            });
+            if fits {
+                return None;
+            }
+            nearest = nearest.max(Obstacle::DifferentValues);
+        }
+        Some(nearest)
+    }
+
+    /// The wanted actions that take part in an offer: mark and place among the parts.
+    fn wanted_parts(&self, offer: &Offer) -> Vec<(MarkId, u32)> {
+        let Some(examination) = &self.examination else { return Vec::new() };
+        let mark = |part: u32| {
+            let action = self.parts[(offer.parts.0 + part) as usize].action;
+            let mark = self.machine.code.actions[action as usize].mark?;
+            examination.wanted.get(mark.0 as usize).copied().unwrap_or(false).then_some((mark, part))
+        };
+        (0..offer.parts.1).filter_map(mark).collect()
+    }
+
+    fn note(&mut self, action: MarkId, obstacle: Obstacle, offer: String, partners: Vec<Partner>) {
+        if let Some(examination) = &mut self.examination {
+            examination.found.push(Encounter { action, obstacle, offer, partners });
+        }
+    }
+
+    /// A member of a fork, what it offers on a gate, and where it ever could.
+    fn partner(&self, fork: u32, first: usize, member: usize, gate: u32) -> Partner {
+        let code = self.machine.code;
+        let region = code.forks[fork as usize].children[member];
+        let offers =
+            self.range(first, member).map(|index| self.offers[index]).filter(|offer| offer.gate == gate);
+        let offers = offers.map(|offer| (self.first_mark(&offer), self.offer_text(&offer)));
+        let actions = code.actions.iter().filter(|action| action.gate == gate);
+        let actions = actions.filter(|action| self.lies_below(action.region, region));
+        let mut actions: Vec<MarkId> = actions.filter_map(|action| action.mark).collect();
+        actions.sort_unstable();
+        actions.dedup();
+        let offers: Vec<(Option<MarkId>, String)> = offers.collect();
+        // Who offers something now, else who ever could, else whose branch it is.
+        let offering: Vec<MarkId> = offers.iter().filter_map(|(mark, _)| *mark).collect();
+        let marks = if offering.is_empty() { &actions } else { &offering };
+        let mut names: Vec<&str> =
+            marks.iter().map(|&mark| self.model.provenance.mark(mark).process.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let process = match names.is_empty() {
+            true => code.regions[region as usize].name.clone(),
+            false => names.join(" or "),
+        };
+        Partner { process, offers, actions }
+    }
+
+    /// One of the parts of an offer, as a partner of the others.
+    fn part_as_partner(&self, offer: &Offer, part: u32) -> Partner {
+        let code = self.machine.code;
+        let action = &code.actions[self.parts[(offer.parts.0 + part) as usize].action as usize];
+        let process = action.mark.map(|mark| self.model.provenance.mark(mark).process.clone());
+        Partner {
+            process: process.unwrap_or_else(|| code.regions[action.region as usize].name.clone()),
+            offers: vec![(action.mark, self.offer_text(offer))],
+            actions: action.mark.into_iter().collect(),
+        }
+    }
+
+    fn first_mark(&self, offer: &Offer) -> Option<MarkId> {
+        let part = self.parts[offer.parts.0 as usize];
+        self.machine.code.actions[part.action as usize].mark
+    }
+
+    /// Whether a region is another one or was forked below it.
+    fn lies_below(&self, mut region: u32, above: u32) -> bool {
+        let code = self.machine.code;
+        loop {
+            if region == above {
+                return true;
+            }
+            match code.regions[region as usize].parent {
+                Some((fork, _)) => region = code.forks[fork as usize].region,
+                None => return false,
+            }
+        }
+    }
+
+    /// An offer for people: known values, and types of what is open.
+    fn offer_text(&self, offer: &Offer) -> String {
+        let code = self.machine.code;
+        let mut text = code.gates[offer.gate as usize].name.clone();
+        let action = &code.actions[self.parts[offer.parts.0 as usize].action as usize];
+        for (place, &(_, ty)) in action.offers.iter().enumerate() {
+            match self.value(offer, place) {
+                OPEN => text.push_str(&format!(" ?{}", self.machine.values.program[ty].name)),
+                value => {
+                    text.push_str(&format!(" !{}", print_value(&self.machine.values, ty, value as u32)));
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,112 @@
+//! What coverage counts in a model, described without its language: blocks, decisions, action instances, and which
+//! outcome of which decision a block depends on.
+//!
+//! Terms and definitions are those of Salaün and Ye, *Debugging Process Algebra Specifications* (2015). A front end
+//! provides the map; a [`Mark`](crate::Mark) of a step belongs to the entry of the same kind at the same place.
+
+use source::Span;
+
+/// Everything that coverage counts, whether or not it can be reached, in the order of the source.
+#[derive(Clone, Debug, Default)]
+pub struct CoverageMap {
+    /// The processes that the other entries belong to.
+    pub processes: Vec<ProcessEntry>,
+    /// Blocks (definition 2).
+    pub blocks: Vec<Block>,
+    /// Decisions.
+    pub decisions: Vec<Decision>,
+    /// Action instances.
+    pub actions: Vec<ActionInstance>,
+}
+
+/// A process.
+#[derive(Clone, Debug)]
+pub struct ProcessEntry {
+    /// Its name as written.
+    pub name: String,
+    /// The module it is defined in.
+    pub module: String,
+    /// The whole definition.
+    pub span: Span,
+}
+
+/// A largest sequence of instructions without control instructions (definition 2).
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// From its first to its last instruction.
+    pub span: Span,
+    /// Its last instruction.
+    pub last: Span,
+    /// Whether it counts as executed when its last instruction is entered: a call, or a jump, from which control
+    /// need not come back.
+    pub ends_before_last: bool,
+    /// Position in [`CoverageMap::processes`].
+    pub process: usize,
+    /// Its action instances, positions in [`CoverageMap::actions`]; none in a silent block.
+    pub actions: Vec<usize>,
+    /// The outcomes that its execution depends on (definition 8), the innermost last.
+    pub depends: Vec<Dependency>,
+    /// The instruction before it that never ends, where there is one: then it can't be reached.
+    pub behind: Option<Span>,
+    /// Blocks of the same process that are executed before it on every way to it.
+    pub after: Vec<usize>,
+    /// The processes that it calls, positions in [`CoverageMap::processes`].
+    pub calls: Vec<usize>,
+}
+
+impl Block {
+    /// Whether it has no action.
+    pub fn is_silent(&self) -> bool {
+        self.actions.is_empty()
+    }
+}
+
+/// Execution needs an outcome of a decision (definition 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dependency {
+    /// Position in [`CoverageMap::decisions`].
+    pub decision: usize,
+    /// True for a positive dependency, false for a negative one.
+    pub outcome: bool,
+}
+
+/// A Boolean expression that control depends on; each branch of a `case` is one.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// Where it is written; the patterns of a `case` branch.
+    pub span: Span,
+    /// Position in [`CoverageMap::processes`].
+    pub process: usize,
+    /// What it belongs to.
+    pub kind: DecisionKind,
+    /// Whether its false outcome does not exist: the last branch of a `case` that is known to be complete.
+    pub always_true: bool,
+    /// The conditions that it is composed of, in the order of evaluation; one where there are no Boolean operators.
+    pub conditions: Vec<Span>,
+    /// What its conditions compare: expressions whose values tell why it has the outcome that it has.
+    pub operands: Vec<Span>,
+}
+
+/// What a decision belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DecisionKind {
+    /// A condition of `if`, `elsif` or `only if`.
+    If,
+    /// A condition of a loop.
+    While,
+    /// A branch of a `case`.
+    Case,
+}
+
+/// One place at which an action is written.
+#[derive(Clone, Debug)]
+pub struct ActionInstance {
+    /// Where it is written.
+    pub span: Span,
+    /// Position in [`CoverageMap::processes`].
+    pub process: usize,
+    /// The gate as written.
+    pub gate: String,
+    /// The block it belongs to.
+    pub block: usize,
+}

@@ -1,0 +1,416 @@
+//! What a suite of examples covers of a model, and every format that people look at it in.
+
+mod annotated;
+mod cobertura;
+mod html;
+mod lcov;
+mod lines;
+mod sarif;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::number::{count, grouped, seconds};
+
+/// The coverage of a model by a suite.
+#[derive(Clone, Debug, Serialize)]
+pub struct Coverage {
+    /// The model's file.
+    pub model: String,
+    /// How it was measured: `direct` or `probes`.
+    pub method: &'static str,
+    /// Block coverage.
+    pub blocks: Counts,
+    /// Decision coverage.
+    pub decisions: DecisionCounts,
+    /// Action coverage.
+    pub actions: Counts,
+    /// The examples in order.
+    pub examples: Vec<CoverageExample>,
+    /// The smallest subset of examples with the same coverage.
+    pub subset: Vec<String>,
+    /// Whether no smaller one exists.
+    pub subset_is_smallest: bool,
+    /// What is not covered.
+    pub holes: Vec<Hole>,
+    /// What is covered, by names that outlive editing: what a baseline is compared by.
+    pub covered: Vec<String>,
+    /// What is wrong.
+    pub findings: Vec<CoverageFinding>,
+    /// Further criteria, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<Criterion>,
+    /// What has changed against an earlier run, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineChange>,
+    /// Examples that would close holes, where they were searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestions: Option<Suggestions>,
+    /// Whether some example was not explored as a whole: then all of this is what is known so far.
+    pub partial: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// The source, with what was exercised where.
+    #[serde(skip)]
+    pub files: Vec<CoveredFile>,
+}
+
+/// How many there are and how many are covered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// All.
+    pub total: usize,
+    /// Covered ones.
+    pub covered: usize,
+}
+
+/// How decisions were evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DecisionCounts {
+    /// All.
+    pub total: usize,
+    /// Those with both outcomes.
+    pub covered: usize,
+    /// Those that were only true, and could be false.
+    pub only_true: usize,
+    /// Those that were only false.
+    pub only_false: usize,
+    /// Those that were never evaluated.
+    pub none: usize,
+}
+
+/// One example.
+#[derive(Clone, Debug, Serialize)]
+pub struct CoverageExample {
+    /// Its name.
+    pub name: String,
+    /// How many states it has.
+    pub states: u64,
+    /// How many transitions it has.
+    pub transitions: u64,
+    /// Whether all of it was explored.
+    pub complete: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// What it covers alone.
+    pub blocks: Counts,
+    /// What it covers alone.
+    pub decisions: DecisionCounts,
+    /// What it covers alone.
+    pub actions: Counts,
+    /// What no other example reaches.
+    pub only: Vec<Hole>,
+    /// Whether the result is from an earlier run.
+    pub cached: bool,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A block, an outcome of a decision or an action, by place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hole {
+    /// `block`, `decision` or `action`.
+    pub kind: &'static str,
+    /// Which outcome of a decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<bool>,
+    /// The process.
+    pub process: String,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// The source, in one line.
+    pub text: String,
+}
+
+/// A hole with its diagnosis.
+#[derive(Clone, Debug, Serialize)]
+pub struct CoverageFinding {
+    /// What it is: `ill-formed-decision`, `unnecessary-decision`, `non-synchronisable-action`, `dead-code` or
+    /// `missing-example`.
+    pub kind: &'static str,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// One sentence.
+    pub message: String,
+    /// The process.
+    pub process: String,
+    /// The reasons.
+    pub why: Vec<String>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// Other places.
+    pub related: Vec<RelatedPlace>,
+    /// The end of the place: line and column.
+    #[serde(skip)]
+    pub end: (usize, usize),
+}
+
+/// Another place that a finding concerns.
+#[derive(Clone, Debug, Serialize)]
+pub struct RelatedPlace {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// What is there.
+    pub text: String,
+}
+
+/// A further criterion.
+#[derive(Clone, Debug, Serialize)]
+pub struct Criterion {
+    /// Its name.
+    pub name: &'static str,
+    /// All.
+    pub total: usize,
+    /// Covered ones.
+    pub covered: usize,
+    /// What is not covered, in words.
+    pub missing: Vec<String>,
+}
+
+/// What has changed since a baseline.
+#[derive(Clone, Debug, Serialize)]
+pub struct BaselineChange {
+    /// What was covered and is not any more.
+    pub lost: Vec<String>,
+    /// What is covered and was not.
+    pub gained: Vec<String>,
+}
+
+/// Examples that would close holes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suggestions {
+    /// How many examples were tried.
+    pub tried: usize,
+    /// Whether these were all that the parameters of the roots allow.
+    pub exhaustive: bool,
+    /// What to add, with what it closes.
+    pub examples: Vec<Suggestion>,
+    /// Holes that stay open.
+    pub open: Vec<Hole>,
+}
+
+/// One example to add.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suggestion {
+    /// The process with its arguments.
+    pub root: String,
+    /// What it reaches that no example does.
+    pub closes: Vec<Hole>,
+}
+
+/// A file with what was exercised in it.
+#[derive(Clone, Debug)]
+pub struct CoveredFile {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The processes in it.
+    pub processes: Vec<CoveredProcess>,
+    /// Blocks, decisions and actions, in the order of the source.
+    pub sites: Vec<Site>,
+}
+
+/// A process with what was exercised in it.
+#[derive(Clone, Debug)]
+pub struct CoveredProcess {
+    /// Its name.
+    pub name: String,
+    /// Its module.
+    pub module: String,
+    /// Its first and last line.
+    pub lines: (usize, usize),
+    /// How many examples have exercised anything of it.
+    pub hits: usize,
+    /// Its blocks.
+    pub blocks: Counts,
+    /// Its decisions.
+    pub decisions: Counts,
+    /// Its actions.
+    pub actions: Counts,
+}
+
+/// One thing that can be exercised.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// What it is.
+    pub kind: SiteKind,
+    /// The process, a position in [`CoveredFile::processes`].
+    pub process: usize,
+    /// Bytes of the text.
+    pub range: std::ops::Range<usize>,
+    /// First and last line.
+    pub lines: (usize, usize),
+    /// How many examples have exercised it; for decisions, evaluated it.
+    pub hits: usize,
+}
+
+/// What a [`Site`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SiteKind {
+    /// A block.
+    Block,
+    /// A decision, with how many examples have evaluated each outcome; none where there is no such outcome.
+    Decision {
+        /// The true outcome.
+        yes: usize,
+        /// The false outcome.
+        no: Option<usize>,
+    },
+    /// An action.
+    Action,
+}
+
+impl Counts {
+    /// The percentage; 100 where there is nothing to cover.
+    pub fn percent(self) -> f64 {
+        if self.total == 0 { 100.0 } else { 100.0 * self.covered as f64 / self.total as f64 }
+    }
+}
+
+impl DecisionCounts {
+    /// Only how many, and how many covered.
+    pub fn counts(self) -> Counts {
+        Counts { total: self.total, covered: self.covered }
+    }
+}
+
+impl fmt::Display for Hole {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.outcome {
+            Some(outcome) => format!("{outcome} outcome of `{}`", self.text),
+            None => format!("{} `{}`", self.kind, self.text),
+        };
+        write!(out, "{}:{}:{}: {what}", self.file, self.line, self.column)
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = |out: &mut fmt::Formatter<'_>, name: &str, counts: Counts, more: &str| match counts.total {
+            0 => writeln!(out, "{name:<12}none in this model"),
+            total => writeln!(
+                out,
+                "{name:<12}{:>6.1} %  {} of {}{more}",
+                counts.percent(),
+                grouped(counts.covered as u64),
+                grouped(total as u64)
+            ),
+        };
+        row(out, "blocks", self.blocks, "")?;
+        let DecisionCounts { only_true, only_false, none, .. } = self.decisions;
+        let parts = [(only_true, "only true"), (only_false, "only false"), (none, "never evaluated")];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> = parts.map(|(number, what)| format!("{number} {what}")).collect();
+        let more = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+        row(out, "decisions", self.decisions.counts(), &more)?;
+        row(out, "actions", self.actions, "")?;
+        for criterion in &self.criteria {
+            let counts = Counts { total: criterion.total, covered: criterion.covered };
+            row(out, criterion.name, counts, "")?;
+        }
+        self.write_examples(out)?;
+        self.write_extras(out)?;
+        let size = count(self.examples.iter().map(|example| example.states).sum(), "state");
+        let partial = if self.partial { "; partial: some examples were not explored as a whole" } else { "" };
+        write!(out, "\n{size} in {}{partial}", seconds(self.seconds))
+    }
+}
+
+impl Coverage {
+    fn write_examples(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "\n{}", count(self.examples.len() as u64, "example"))?;
+        let width = self.examples.iter().map(|example| example.name.chars().count()).max().unwrap_or(0);
+        for example in &self.examples {
+            write!(
+                out,
+                "  {:<width$}  {:>5.1} % blocks, {:>5.1} % decisions, {:>5.1} % actions, {}",
+                example.name,
+                example.blocks.percent(),
+                example.decisions.counts().percent(),
+                example.actions.percent(),
+                count(example.states, "state")
+            )?;
+            if !example.only.is_empty() {
+                write!(out, ", alone in {}", count(example.only.len() as u64, "place"))?;
+            }
+            if let Some(stopped) = &example.stopped {
+                write!(out, "\n  {:<width$}  partial: {stopped}", "")?;
+            }
+            writeln!(out)?;
+        }
+        if self.examples.len() > 1 {
+            let size = if self.subset_is_smallest { "smallest" } else { "a small" };
+            match self.subset.len() == self.examples.len() {
+                true => writeln!(out, "  every example is needed for this coverage"),
+                false => writeln!(
+                    out,
+                    "  {size} subset with the same coverage, {} of {}: {}",
+                    self.subset.len(),
+                    self.examples.len(),
+                    self.subset.join(", ")
+                ),
+            }?;
+        }
+        Ok(())
+    }
+
+    fn write_extras(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for criterion in self.criteria.iter().filter(|criterion| !criterion.missing.is_empty()) {
+            writeln!(out, "\nnot covered: {}", criterion.name)?;
+            for line in criterion.missing.iter().take(20) {
+                writeln!(out, "  {line}")?;
+            }
+            if criterion.missing.len() > 20 {
+                writeln!(out, "  and {} more", criterion.missing.len() - 20)?;
+            }
+        }
+        if let Some(change) = &self.baseline {
+            writeln!(out, "\nagainst the baseline")?;
+            for line in &change.lost {
+                writeln!(out, "  lost    {line}")?;
+            }
+            for line in &change.gained {
+                writeln!(out, "  gained  {line}")?;
+            }
+            if change.lost.is_empty() && change.gained.is_empty() {
+                writeln!(out, "  nothing has changed")?;
+            }
+        }
+        if let Some(suggestions) = &self.suggestions {
+            writeln!(out, "\nsuggestions ({} tried)", count(suggestions.tried as u64, "example"))?;
+            for suggestion in &suggestions.examples {
+                let closes = count(suggestion.closes.len() as u64, "hole");
+                writeln!(out, "  add {}: it closes {closes}", suggestion.root)?;
+                for hole in suggestion.closes.iter().take(8) {
+                    writeln!(out, "      {hole}")?;
+                }
+            }
+            if !suggestions.open.is_empty() {
+                let open = count(suggestions.open.len() as u64, "hole");
+                match suggestions.exhaustive {
+                    true => writeln!(out, "  no example can close the other {open}: all were tried")?,
+                    false => writeln!(out, "  no example that was tried closes the other {open}")?,
+                }
+            } else if suggestions.examples.is_empty() {
+                writeln!(out, "  nothing is left to cover")?;
+            }
+        }
+        Ok(())
+    }
+}
