@@ -16,6 +16,7 @@
 //! background; the `server` lets one page on this machine, and nobody else, ask about it (`answers`).
 
 mod answers;
+mod coverage;
 mod embedded;
 mod export;
 mod gallery;
@@ -28,5 +29,4 @@ mod regions;
 mod scene;
 mod server;
 
-pub use opening::{Request, Text};
-pub use server::{CantServe, Settings, Studio};
+pub use server::{Beside, CantServe, Settings, Studio};

@@ -11,6 +11,7 @@ use report::{Explanation, Findings, Origin};
 use serde::{Deserialize, Serialize};
 use source::{Diagnostic, Severity, Sources};
 
+use crate::coverage::Member;
 use crate::picture::Picture;
 
 /// A file as text.
@@ -41,6 +42,8 @@ pub struct Request {
     pub system: Option<PathBuf>,
     /// The most states.
     pub most_states: usize,
+    /// Examples for the coverage view.
+    pub examples: Vec<Member>,
 }
 
 impl Default for Text {
@@ -129,7 +132,8 @@ impl Message {
     }
 }
 
-fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Message> {
+/// Diagnostics for the page.
+pub fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Message> {
     diagnostics.iter().map(|diagnostic| Message::of(diagnostic, sources)).collect()
 }
 
@@ -234,11 +238,23 @@ impl Opened {
             stage("tagging");
             let wanted = match Property::of(&property.formula) {
                 Ok(wanted) => wanted,
+                // What holds needs no explanation, whatever the formula.
                 Err(why) => {
+                    let options = logic::Options { explain: false, ..Default::default() };
+                    let verdict = logic::check_lts(lts, &property.formula, &options, progress);
                     let name = &property.name;
-                    remark = Some(format!(
-                        "{name} can't be explained: {why}. The whole system is shown, untagged."
-                    ));
+                    let untagged = "The whole system is shown, untagged.";
+                    match verdict {
+                        Ok(verdict) if verdict.holds => held = held.or(Some(property)),
+                        Ok(_) => {
+                            let told =
+                                format!("{name} is violated but can't be explained: {why}. {untagged}");
+                            remark = remark.or(Some(told));
+                        }
+                        Err(error) => {
+                            remark = remark.or(Some(format!("{name} has no verdict: {error}. {untagged}")));
+                        }
+                    }
                     continue;
                 }
             };

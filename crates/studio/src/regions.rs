@@ -5,7 +5,7 @@
 //! opens into smaller ones, cut by distance from the initial state. All of it is linear in the picture.
 
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -264,9 +264,7 @@ fn signature(picture: &Picture, part: &[u32], place: &[u32]) -> u64 {
     }
     inside.sort_unstable();
     outside.sort_unstable();
-    let mut hasher = FxBuildHasher.build_hasher();
-    (picture.class(part[0]), part.len(), inside, outside).hash(&mut hasher);
-    hasher.finish()
+    FxBuildHasher.hash_one((picture.class(part[0]), part.len(), inside, outside))
 }
 
 #[cfg(test)]

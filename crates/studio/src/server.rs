@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,8 +22,9 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::answers::{self, Among, NoAnswer, Wanted};
+use crate::coverage::{self, CantCover};
 use crate::guard::{self, Guard};
-use crate::opening::{Opened, Request, Text};
+use crate::opening::{Message, Opened, Request, Text};
 use crate::project::{CantChange, Change, Project};
 use crate::scene::{Scene, position_bytes};
 use crate::{embedded, export, gallery};
@@ -40,6 +41,19 @@ pub struct Settings {
     pub port: u16,
     /// The most states of a model.
     pub most_states: usize,
+}
+
+/// What is opened with a model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// The property.
+    pub property: Option<&'a FilePath>,
+    /// The process to start, where it is not MAIN.
+    pub root: Option<&'a str>,
+    /// Folders of imported modules, besides the model's own.
+    pub include: &'a [PathBuf],
+    /// Suites of examples for the coverage view.
+    pub examples: &'a [PathBuf],
 }
 
 /// Why the page can't be served.
@@ -59,6 +73,14 @@ pub enum CantServe {
     /// Serving failed.
     #[error("the server stopped: {0}")]
     Serve(#[from] std::io::Error),
+    /// A suite of examples is wrong.
+    #[error("{suite}: {message}")]
+    Suite {
+        /// The suite.
+        suite: String,
+        /// What is wrong.
+        message: String,
+    },
     /// A file can't be read.
     #[error(transparent)]
     Read(#[from] lts::FileError),
@@ -117,15 +139,10 @@ impl Studio {
         Ok(Self { listener, shared, guard, closing })
     }
 
-    /// Opens a model from disk, with its property where there is one. Must be called where tokio runs.
-    pub fn open(
-        &self,
-        model: &FilePath,
-        property: Option<&FilePath>,
-        root: Option<String>,
-        include: &[std::path::PathBuf],
-    ) -> Result<(), CantServe> {
+    /// Opens a model from disk. Must be called where tokio runs.
+    pub fn open(&self, model: &FilePath, beside: &Beside<'_>) -> Result<(), CantServe> {
         let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let root = beside.root.map(str::to_owned);
         let mut request = Request { root, most_states: self.shared.most_states, ..Request::default() };
         match lts::format_extension(model).as_deref() {
             Some("aut") => request.system = Some(model.to_owned()),
@@ -133,12 +150,20 @@ impl Studio {
                 let text = lts::read_text(model)?;
                 request.files = vec![Text { name: model.display().to_string(), text }];
                 let folder = model.parent().unwrap_or(FilePath::new(""));
-                request.include = std::iter::once(folder.to_owned()).chain(include.iter().cloned()).collect();
+                request.include = vec![folder.to_owned()];
+                request.include.extend(beside.include.iter().cloned());
             }
         }
-        if let Some(path) = property {
+        if let Some(path) = beside.property {
             request.property = Text { name: path.display().to_string(), text: lts::read_text(path)? };
             request.property_path = Some(path.to_owned());
+        }
+        for suite in beside.examples {
+            let told = |messages: Vec<Message>| CantServe::Suite {
+                suite: suite.display().to_string(),
+                message: messages.first().map(|message| message.message.clone()).unwrap_or_default(),
+            };
+            request.examples.extend(coverage::read_suite(suite).map_err(told)?);
         }
         self.shared.open(name, request);
         Ok(())
@@ -190,6 +215,7 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
         .route("/api/projects/{id}/line", get(line))
         .route("/api/projects/{id}/search", get(search))
         .route("/api/projects/{id}/counterexample", post(counterexample))
+        .route("/api/projects/{id}/coverage", post(covered))
         .route("/api/projects/{id}/export", get(exported))
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here"))
         .layer(DefaultBodyLimit::max(MOST_BODY))
@@ -223,6 +249,12 @@ impl From<CantChange> for Refusal {
 
 impl From<NoAnswer> for Refusal {
     fn from(why: NoAnswer) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
+    }
+}
+
+impl From<CantCover> for Refusal {
+    fn from(why: CantCover) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
     }
 }
@@ -462,6 +494,15 @@ async fn counterexample(
 ) -> Answer<Response> {
     let (opened, scene) = opened(&*find(&shared, id)?)?;
     slowly(move || Ok(Json(answers::counterexample(&opened, &scene, &wanted)?).into_response())).await
+}
+
+async fn covered(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(wanted): Json<coverage::Wanted>,
+) -> Answer<Response> {
+    let request = find(&shared, id)?.request();
+    slowly(move || Ok(Json(coverage::view(&request, &wanted)?).into_response())).await
 }
 
 async fn exported(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {

@@ -35,6 +35,8 @@ export function galleryOf(
     cards("bugs"),
     make("h2", { textContent: "Models" }),
     cards("models"),
+    make("h2", { textContent: "Models with suites of examples: press K to see what these exercise" }),
+    cards("coverage"),
     make("h2", { textContent: "Your own" }),
     make("p", {}, make("label", {}, "Files: ", files), " or start with ", make("code", { textContent: "watershed studio model.lnt property.mcl" })),
     close ? make("button", { textContent: "Close", onclick: close, type: "button" }) : "",

@@ -1,6 +1,7 @@
 // The page: puts the parts together and passes on what happens in one to the others.
 import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
+import { CoveragePanel, type CoverageAnswer } from "./coverage";
 import { button, count, make, save } from "./dom";
 import { Editor } from "./editor";
 import { Finder } from "./finder";
@@ -14,7 +15,7 @@ import "./style.css";
 import { Walk } from "./walk";
 import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
-type Panel = "source" | "walk" | "edit";
+type Panel = "source" | "walk" | "edit" | "coverage";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -52,6 +53,10 @@ class Page {
   readonly listing = new Listing((file, line) => void this.lightLine(file, line));
   readonly walk: Walk;
   readonly editor = new Editor((texts) => void this.run(texts));
+  readonly coverage = new CoveragePanel(
+    (roots) => this.project!.post<CoverageAnswer>("coverage", { roots }),
+    (text) => this.say(text),
+  );
   readonly choices = new Choices((choice) => void this.showChoice(choice));
   readonly finder: Finder;
   private keys: Key[];
@@ -73,7 +78,7 @@ class Page {
       },
       (node) => void this.visit(node),
     );
-    this.panels = { source: this.listing.element, walk: this.walk.element, edit: this.editor.element };
+    this.panels = { source: this.listing.element, walk: this.walk.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
     this.build();
     this.space = new Space(this.holder);
@@ -86,9 +91,9 @@ class Page {
   private build(): void {
     const live = this.snapshot === null;
     const tabs = (Object.keys(this.panels) as Panel[])
-      .filter((panel) => live || panel !== "edit")
+      .filter((panel) => live || (panel !== "edit" && panel !== "coverage"))
       .map((panel) => {
-        const words = { source: "Source", walk: "Walk", edit: "Edit" };
+        const words = { source: "Source", walk: "Walk", edit: "Edit", coverage: "Coverage" };
         return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
       });
     this.properties.onchange = () => this.editor.choose(this.properties.value || null);
@@ -253,6 +258,7 @@ class Page {
     this.listing.show(summary.files, summary.explanation?.source ?? []);
     this.legend.show(this.space_palette(), summary.explanation);
     this.editor.show(summary);
+    this.coverage.show(summary.files);
     if (summary.nodes > 0) void this.walk.startAt(0);
   }
 
@@ -642,6 +648,10 @@ class Page {
       key("M", ["m"], "edit the model or the property", () => {
         this.show("edit");
         this.editor.focus();
+      }),
+      key("K", ["k"], "coverage: what examples exercise", () => {
+        this.show("coverage");
+        if (this.coverage.enabled.length === 0) void this.coverage.run();
       }),
       key("Ctrl+Enter", [], "run the edited texts", () => undefined),
       key("S", ["s"], "save the picture", () => void this.saveImage()),

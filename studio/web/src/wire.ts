@@ -162,7 +162,7 @@ export interface SceneChange {
 
 export interface Entry {
   name: string;
-  group: "bugs" | "models";
+  group: "bugs" | "models" | "coverage";
   about: string;
 }
 

@@ -313,6 +313,31 @@ describe("regions", () => {
   });
 });
 
+describe("coverage", () => {
+  test("shows what examples exercise, each to switch on and off", async () => {
+    await open("models/coverage/synchro/synchro1.lnt", "--examples", "models/coverage/synchro/suite1.toml", "--root", "SYSTEM (1, false, false)");
+    await settled(tab);
+    await tab.keyboard.press("k");
+    await tab.waitForSelector("#covered .code-line");
+    const lines = (state) => tab.locator(`#covered .code-line.${state}`).count();
+    const ratio = async () => Number(/(\d+) of/.exec(await tab.textContent('[data-ratio="actions"]'))[1]);
+    const before = { actions: await ratio(), never: await lines("never") };
+    assert.ok(before.actions > 0 && before.never > 0);
+    await tab.fill("#roots", "SYSTEM (2, true, true)");
+    await tab.click("#measure");
+    await tab.waitForFunction(() => window.studio.coverage.enabled.length === 2);
+    assert.equal(await tab.locator("#examples .example").count(), 2);
+    assert.ok((await ratio()) > before.actions, "the new example exercises more");
+    await tab.click('[data-example="SYSTEM (2, true, true)"]');
+    assert.equal(await ratio(), before.actions);
+    await tab.click('[data-example="SYSTEM (1, false, false)"]');
+    assert.equal(await ratio(), 0);
+    await tab.fill("#roots", "NOBODY (1)");
+    await tab.click("#measure");
+    await tab.waitForSelector("#coverage .error:has-text('NOBODY')");
+  });
+});
+
 describe("bad input", () => {
   test("a model over its limit is told, and the page goes on", async () => {
     await open(...["models/philosophers/philosophers.lnt", "models/philosophers/properties.mcl", "--max-states", "50"]);

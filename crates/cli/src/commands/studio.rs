@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use studio::{Settings, Studio as Server};
+use studio::{Beside, Settings, Studio as Server};
 
 use crate::failure::{Answer, Failure};
 use crate::terminal::Terminal;
@@ -14,6 +14,7 @@ use crate::terminal::Terminal;
 #[command(after_help = "Examples:\n  \
     watershed studio\n  \
     watershed studio model.lnt safety.mcl\n  \
+    watershed studio model.lnt --examples suite.toml\n  \
     watershed studio system.aut safety.mcl --port 8080 --no-open\n\n\
 Without a model the page offers the bundled ones. The address holds a secret: whoever has it, on this machine, can use \
 the page. Ctrl-C stops the program.")]
@@ -28,6 +29,9 @@ pub struct Studio {
     /// A folder to search for imported modules, besides the model's own
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
+    /// A suite of examples (.toml) for the coverage view
+    #[arg(long, value_name = "SUITE")]
+    examples: Vec<PathBuf>,
     /// The port; any that is free if not said
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
@@ -47,7 +51,13 @@ impl Studio {
         let served: Result<(), studio::CantServe> = runtime.block_on(async {
             let server = Server::bind(&settings).await?;
             if let Some(model) = &self.model {
-                server.open(model, self.property.as_deref(), self.root.clone(), &self.include)?;
+                let beside = Beside {
+                    property: self.property.as_deref(),
+                    root: self.root.as_deref(),
+                    include: &self.include,
+                    examples: &self.examples,
+                };
+                server.open(model, &beside)?;
             }
             println!("{}", server.address());
             if !self.no_open {
