@@ -1,5 +1,6 @@
 // The explanation: verdict, typical bug, and the choices that decide, each a list of neighbourhoods.
 import { count, make } from "./dom";
+import { short } from "./listing";
 import { KIND_WORDS } from "./palette";
 import { TAGS, type Choice, type Summary } from "./wire";
 
@@ -50,7 +51,10 @@ export class Choices {
       explanation.remarks.forEach((text) => parts.push(make("p", { className: "hint", textContent: text })));
       explanation.choices.forEach((choice, at) => parts.push(this.choice(choice, at)));
     }
-    summary.warnings.forEach((message) => parts.push(make("p", { className: "warning", textContent: message.message })));
+    for (const { message, place } of summary.warnings) {
+      const where = place ? `${short(place.file)}:${place.line}: ` : "";
+      parts.push(make("p", { className: "warning", textContent: where + message }));
+    }
     this.element.replaceChildren(make("h2", { textContent: "Choices", title: "neighbourhoods that are decided in the same way" }), ...parts);
   }
 

@@ -13,6 +13,11 @@ const MOST_DETAILED = 1_500;
 /** The most labels shown at once. */
 const MOST_LABELS = 160;
 
+/** From here on transitions are drawn thin and without arrows while the picture is being turned. */
+const MOST_WHILE_MOVING = 150;
+/** How long after the last turn the details come back, in milliseconds. */
+const REST = 200;
+
 const LAYERS = ["correct", "incorrect", "neutral", "after"] as const;
 type LayerName = (typeof LAYERS)[number];
 const WIDTHS: Record<LayerName, number> = { correct: 2.2, incorrect: 3.2, neutral: 1.8, after: 1.2 };
@@ -67,6 +72,9 @@ export class Space {
   positions = new Float32Array();
   private points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial> | null = null;
   private lines = new Map<LayerName, Lines>();
+  /** The same transitions, thin, for a picture that is being turned. */
+  private thin = new Map<LayerName, Lines>();
+  private moving: number | undefined;
   private highlights = new Map<string, { lines: Lines; edges: number[] }>();
   private arrows: THREE.InstancedMesh | null = null;
   private marker: THREE.Mesh;
@@ -96,7 +104,7 @@ export class Space {
     this.labelLayer.className = "labels";
     holder.append(this.canvas, this.labelLayer);
     this.controls = new OrbitControls(this.camera, this.canvas);
-    this.controls.addEventListener("change", () => this.draw());
+    this.controls.addEventListener("change", () => this.move());
     this.marker = new THREE.Mesh(
       new THREE.RingGeometry(0.8, 1, 40),
       new THREE.MeshBasicMaterial({ depthTest: false, side: THREE.DoubleSide }),
@@ -111,6 +119,28 @@ export class Space {
       requestAnimationFrame(loop);
     };
     loop();
+  }
+
+  /** The camera moves: draws less until it rests. */
+  private move(): void {
+    this.draw();
+    if (this.thin.size === 0) return;
+    if (this.moving === undefined) this.showDetails(false);
+    window.clearTimeout(this.moving);
+    this.moving = window.setTimeout(() => {
+      this.moving = undefined;
+      this.showDetails(true);
+      this.draw();
+    }, REST);
+  }
+
+  private showDetails(shown: boolean): void {
+    for (const name of LAYERS) {
+      const wide = this.lines.get(name);
+      const thin = this.thin.get(name);
+      if (wide && thin) [wide.object.visible, thin.object.visible] = [shown, !shown];
+    }
+    if (this.arrows) this.arrows.visible = shown;
   }
 
   /** Asks for another frame. */
@@ -161,7 +191,10 @@ export class Space {
     if (this.positions.length !== 3 * scene.nodes.length) this.positions = new Float32Array(3 * scene.nodes.length);
     this.bends = bends(scene, this.detailed);
     this.makePoints(scene);
-    for (const name of LAYERS) this.lines.set(name, this.makeLines(name, WIDTHS[name]));
+    for (const name of LAYERS) {
+      this.lines.set(name, this.detailed ? this.wideLines(name, WIDTHS[name]) : this.thinLines(name));
+      if (this.detailed && scene.edges.length > MOST_WHILE_MOVING) this.thin.set(name, this.thinLines(name));
+    }
     if (this.detailed) this.makeArrows();
     this.applyFilter();
   }
@@ -171,11 +204,14 @@ export class Space {
   }
 
   private clear(): void {
-    for (const lines of [...this.lines.values(), ...[...this.highlights.values()].map((one) => one.lines)]) {
+    window.clearTimeout(this.moving);
+    this.moving = undefined;
+    for (const lines of [...this.lines.values(), ...this.thin.values(), ...[...this.highlights.values()].map((one) => one.lines)]) {
       this.world.remove(lines.object);
       lines.dispose();
     }
     this.lines.clear();
+    this.thin.clear();
     this.highlights.clear();
     for (const object of [this.points, this.arrows]) {
       if (!object) continue;
@@ -240,49 +276,51 @@ export class Space {
     this.world.add(this.points);
   }
 
-  private makeLines(name: LayerName, width: number, colour?: string): Lines {
+  /** Lines of any width; those of highlights have a colour of their own and lie above all others. */
+  private wideLines(name: LayerName, width: number, colour?: string): Lines {
     const after = name === "after";
-    const shade = new THREE.Color(colour ?? this.palette.tags[after ? "incorrect" : name]);
     const dashed = name === "correct" && !colour;
-    if (this.detailed || colour) {
-      const material = new LineMaterial({
-        color: shade.getHex(),
-        linewidth: width * this.renderer.getPixelRatio(),
-        dashed,
-        dashSize: 0.16,
-        gapSize: 0.09,
-        transparent: after,
-        opacity: after ? 0.28 : 1,
-        depthTest: !colour,
-      });
-      const object = new LineSegments2(new LineSegmentsGeometry(), material);
-      object.frustumCulled = false;
-      object.renderOrder = colour ? 1 : 0;
-      this.world.add(object);
-      return {
-        object,
-        set: (values) => {
-          object.visible = values.length > 0;
-          // Its buffers have a fixed length: a new geometry for new values.
-          object.geometry.dispose();
-          object.geometry = new LineSegmentsGeometry();
-          if (values.length === 0) return;
-          object.geometry.setPositions(values);
-          if (dashed) object.computeLineDistances();
-        },
-        dispose: () => {
-          object.geometry.dispose();
-          material.dispose();
-        },
-      };
-    }
+    const material = new LineMaterial({
+      color: new THREE.Color(colour ?? this.palette.tags[after ? "incorrect" : name]).getHex(),
+      linewidth: width * this.renderer.getPixelRatio(),
+      dashed,
+      dashSize: 0.16,
+      gapSize: 0.09,
+      transparent: after,
+      opacity: after ? 0.28 : 1,
+      depthTest: !colour,
+    });
+    const object = new LineSegments2(new LineSegmentsGeometry(), material);
+    object.frustumCulled = false;
+    object.renderOrder = colour ? 1 : 0;
+    this.world.add(object);
+    return {
+      object,
+      set: (values) => {
+        // Its buffers have a fixed length: a new geometry for new values. One without any would not be drawn right.
+        object.geometry.dispose();
+        object.geometry = new LineSegmentsGeometry();
+        object.geometry.setPositions(values.length > 0 ? values : new Float32Array(6));
+        if (dashed) object.computeLineDistances();
+      },
+      dispose: () => {
+        object.geometry.dispose();
+        material.dispose();
+      },
+    };
+  }
+
+  private thinLines(name: LayerName): Lines {
+    const after = name === "after";
     const material = new THREE.LineBasicMaterial({
-      color: shade,
+      color: new THREE.Color(this.palette.tags[after ? "incorrect" : name]),
       transparent: true,
       opacity: after ? 0.15 : name === "neutral" ? 0.35 : 0.8,
     });
     const object = new THREE.LineSegments(new THREE.BufferGeometry(), material);
     object.frustumCulled = false;
+    // Only seen while the picture moves, where there are wide ones as well.
+    object.visible = !this.detailed;
     this.world.add(object);
     return {
       object,
@@ -367,7 +405,11 @@ export class Space {
     for (let edge = 0; edge < scene.edges.length; edge++) {
       if (!this.hidden[edge]) this.addSegments(edge, segments[this.layerOf(edge)]);
     }
-    for (const [name, lines] of this.lines) lines.set(new Float32Array(segments[name]));
+    for (const [name, lines] of this.lines) {
+      const values = new Float32Array(segments[name]);
+      lines.set(values);
+      this.thin.get(name)?.set(values);
+    }
     for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
     if (this.arrows) this.placeArrows();
     this.draw();
@@ -457,7 +499,7 @@ export class Space {
     }
     if (edges.length > 0 && this.scene) {
       const colour = name === "found" ? this.palette.found : this.palette.path;
-      const lines = this.makeLines("neutral", name === "selected" ? 6 : 4.5, colour);
+      const lines = this.wideLines("neutral", name === "selected" ? 6 : 4.5, colour);
       lines.set(this.segmentsOf(edges));
       this.highlights.set(name, { lines, edges });
     }
@@ -483,6 +525,11 @@ export class Space {
 
   private placeLabels(): void {
     const scene = this.scene;
+    if (this.moving !== undefined) {
+      // Text is slow to lay out: it comes back with the other details.
+      if (this.labelLayer.childElementCount > 0) this.labelLayer.replaceChildren();
+      return;
+    }
     const wanted: [number, string, THREE.Vector3, string][] = [];
     if (scene && this.showLabels) {
       for (let edge = 0; edge < scene.edges.length && wanted.length < 4 * MOST_LABELS; edge++) {
@@ -617,7 +664,7 @@ export class Space {
     sphere.phi = Math.min(Math.PI - 0.01, Math.max(0.01, sphere.phi + up));
     this.camera.position.copy(this.controls.target).add(from.setFromSpherical(sphere));
     this.controls.update();
-    this.draw();
+    this.move();
   }
 
   zoom(factor: number): void {

@@ -56,7 +56,15 @@ export class Walk {
     this.render();
   }
 
-  private async go(next: Moment, keep = true): Promise<void> {
+  /** The step that is being taken: the next one starts where it ends. */
+  private pending: Promise<void> = Promise.resolve();
+
+  private go(next: Moment, keep = true): Promise<void> {
+    this.pending = this.arrive(next, keep);
+    return this.pending;
+  }
+
+  private async arrive(next: Moment, keep: boolean): Promise<void> {
     if (keep) this.history.push(this.now);
     this.now = next;
     this.chosen = 0;
@@ -87,24 +95,20 @@ export class Walk {
   }
 
   /** Goes back along the walk, or along a transition into its first state. */
-  back(step?: Transition): Promise<void> {
+  async back(step?: Transition): Promise<void> {
+    await this.pending;
     const { path, cursor } = this.now;
     if (!step && cursor > 0) return this.go({ ...this.now, cursor: cursor - 1 });
     const into = step ?? this.state?.incoming[0];
-    if (!into) {
-      this.host.say("Nothing leads to this state.");
-      return Promise.resolve();
-    }
+    if (!into) return this.host.say("Nothing leads to this state.");
     if (cursor > 0) return this.go({ start: into.source, path: [into], cursor: 0 });
     return this.go({ start: into.source, path: [into, ...path], cursor: 0 });
   }
 
-  undo(): Promise<void> {
+  async undo(): Promise<void> {
+    await this.pending;
     const before = this.history.pop();
-    if (!before) {
-      this.host.say("There is nothing to undo.");
-      return Promise.resolve();
-    }
+    if (!before) return this.host.say("There is nothing to undo.");
     return this.go(before, false);
   }
 
@@ -120,12 +124,12 @@ export class Walk {
     this.host.look(this.state!.outgoing[this.chosen]!.edge);
   }
 
-  take(): Promise<void> {
+  async take(): Promise<void> {
+    await this.pending;
     const following = this.now.path[this.now.cursor];
     const step = this.chosen === 0 && following ? following : this.state?.outgoing[this.chosen];
     if (step) return this.forward(step);
     this.host.say("Nothing can happen here.");
-    return Promise.resolve();
   }
 
   load(run: Counterexample): Promise<void> {
