@@ -300,6 +300,7 @@ impl Opened {
                 transitions: lts.transition_count() as u64,
                 labels: labels.len() as u64,
             },
+            tags: [lts.transition_count() as u64, 0, 0].into(),
             remarks: vec!["No run violates it, so there is nothing to explain.".into()],
             ..Explanation::default()
         });

@@ -33,9 +33,13 @@ impl Reply {
 
 impl Server {
     fn start(open: impl FnOnce(&Studio) + Send + 'static) -> Self {
+        Self::with_limit(2_000, open)
+    }
+
+    fn with_limit(most_states: usize, open: impl FnOnce(&Studio) + Send + 'static) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let address = runtime.block_on(async {
-            let settings = Settings { port: 0, most_states: 2_000 };
+            let settings = Settings { port: 0, most_states };
             let studio = Studio::bind(&settings).await.unwrap();
             open(&studio);
             let address = studio.address();
@@ -386,4 +390,45 @@ fn several_models_are_open_at_once_and_can_be_closed() {
     let token = format!("X-Watershed-Token: {}\r\n", server.token);
     assert_eq!(server.send("DELETE", &format!("/api/projects/{first}"), "", &token).status, 204);
     assert_eq!(server.get(&format!("/api/projects/{first}")).status, 404);
+}
+
+#[test]
+fn long_work_tells_how_far_it_is_and_can_be_cancelled() {
+    let server = Server::with_limit(1_000_000_000, |_| ());
+    // A counter for each of five processes: 10^12 states.
+    let large = "module m is
+        process COUNT [A : any] is
+           var n : nat in n := 0; loop A (n); n := (n + 1) mod 250 end loop end var
+        end process
+        process MAIN [A : any] is
+           par COUNT [A] || COUNT [A] || COUNT [A] || COUNT [A] || COUNT [A] end par
+        end process
+    end module";
+    let id = server.open_texts(large, "");
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(30), "nothing is explored");
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        let request = format!(
+            "GET /api/projects/{id}/events?token={} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n",
+            server.token, server.port
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut buffer = [0; 4096];
+        let mut seen = String::new();
+        while !seen.contains("\n\n") || !seen.contains("data: ") {
+            let count = stream.read(&mut buffer).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        if seen.contains("\"stage\":\"exploring\"") && !seen.contains("\"done\":0,") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(server.post(&format!("/api/projects/{id}/cancel"), &serde_json::json!({})).status, 202);
+    let status = server.wait(id);
+    assert_eq!(status["failure"]["summary"], "cancelled", "{status}");
+    // Another model opens as if nothing had happened.
+    let next = server.open_texts(MODEL, PROPERTY);
+    assert!(server.wait(next)["failure"].is_null());
 }

@@ -25,13 +25,13 @@ export function listen(keys: Key[]): void {
 
 /** The list as an overlay. */
 export function helpOf(keys: Key[], close: () => void): HTMLElement {
-  const rows = keys.map((key) => make("tr", {}, make("td", {}, make("kbd", { textContent: key.shown })), make("td", { textContent: key.says })));
+  const rows = keys.map((key) => make("div", { className: "key" }, make("kbd", { textContent: key.shown }), make("span", { textContent: key.says })));
   const sheet = make(
     "div",
     { className: "sheet", id: "help" },
     make("h1", { textContent: "Keys" }),
     make("p", { textContent: "Drag to turn, scroll to zoom, right drag to move. Click a state or a transition to see where it comes from; double click a super-node to open it." }),
-    make("table", {}, ...rows),
+    make("div", { className: "keys" }, ...rows),
     make("button", { textContent: "Close", onclick: close, type: "button" }),
   );
   return make("div", { className: "overlay", onclick: (event) => event.target === event.currentTarget && close() }, sheet);

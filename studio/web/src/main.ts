@@ -43,8 +43,8 @@ class Page {
   private lost = make("div", { id: "lost", hidden: true, textContent: "The program does not answer. Start it again and open the address it prints; what you see here stays." });
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
-  private properties = make("select", { id: "properties", title: "Which property to look at" });
-  private projects = make("select", { id: "projects", title: "Models that are open" });
+  private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
+  private projects = make("select", { id: "projects", hidden: true, title: "Models that are open" });
   private panels: Record<Panel, HTMLElement>;
   private overlay: HTMLElement | null = null;
 
@@ -256,7 +256,7 @@ class Page {
     this.properties.hidden = summary.properties.length < 2;
     this.choices.show(summary);
     this.listing.show(summary.files, summary.explanation?.source ?? []);
-    this.legend.show(this.space_palette(), summary.explanation);
+    this.legend.show(this.palette, summary.explanation);
     this.editor.show(summary);
     this.coverage.show(summary.files);
     if (summary.nodes > 0) void this.walk.startAt(0);
@@ -301,14 +301,14 @@ class Page {
     return (this.summary?.labels[label] ?? "?") + (many > 1 ? ` × ${many}` : "");
   }
 
-  private space_palette() {
+  private get palette() {
     return document.documentElement.dataset["theme"] === "dark" ? DARK : LIGHT;
   }
 
   private theme(name: string): void {
     document.documentElement.dataset["theme"] = name;
     localStorage.setItem("theme", name);
-    const palette = this.space_palette();
+    const palette = this.palette;
     for (const [tag, colour] of Object.entries(palette.tags)) document.documentElement.style.setProperty(`--${tag}`, colour);
     document.documentElement.style.setProperty("--path", palette.path);
     this.space.setPalette(palette);
