@@ -2,16 +2,32 @@
 
 CARGO ?= cargo
 
-.PHONY: build demo test bench fuzz clean
+.PHONY: build page demo test test-page screenshots bench fuzz clean
 
-build:
+build: page
 	$(CARGO) build --release
+
+# The page of the studio, which the program embeds. Without Node everything else is built all the same.
+WEB := studio/web
+PAGE := crates/studio/assets/page/index.html
+PACKAGES := $(WEB)/node_modules/.package-lock.json
+
+page:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PAGE); \
+	else echo "npm is missing: the program is built without the page of watershed studio"; fi
+
+$(PACKAGES): $(WEB)/package.json $(WEB)/package-lock.json
+	cd $(WEB) && npm ci
+	touch $@
+
+$(PAGE): $(PACKAGES) $(WEB)/index.html $(WEB)/vite.config.ts $(wildcard $(WEB)/src/*)
+	cd $(WEB) && npm run build
 
 demo: build
 	./target/release/watershed demo
 
-# Everything that has to hold before a change lands. Needs nothing but Rust.
-test:
+# Everything that has to hold before a change lands. The page is tested where there is Node, in Debian's chromium.
+test: page
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path bench/Cargo.toml
@@ -19,12 +35,33 @@ test:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) test --workspace
 	CARGO_TARGET_DIR=target $(CARGO) test --manifest-path fuzz/Cargo.toml
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page; \
+	else echo "npm is missing: the page of watershed studio is not tested"; fi
+
+# The page in a real browser.
+test-page: page chromium
+	$(CARGO) build -p cli
+	cd $(WEB) && WATERSHED=$(CURDIR)/target/debug/watershed timeout 900 npm test
+
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || apt-get install -y chromium || (apt-get update && apt-get install -y chromium)
+
+# The pictures of the typical bugs in the book.
+screenshots: page chromium
+	$(CARGO) build -p cli
+	cd $(WEB) && WATERSHED=$(CURDIR)/target/debug/watershed timeout 300 node tests/screenshots.mjs ../../docs/src/images
 
 # Us and our peers on the same work; figures with their commands are in bench/README.md.
 bench: build
 	command -v spin >/dev/null || apt-get install -y spin || echo "without spin, the exploration table is skipped"
 	cd bench && $(CARGO) build --release
 	./bench/target/release/bench $(SECTIONS)
+
+# How fast the page opens and turns large systems, in the browser.
+.PHONY: bench-studio
+bench-studio: build chromium
+	cd $(WEB) && WATERSHED=$(CURDIR)/target/release/watershed timeout 900 node tests/measure.mjs ../../bench/results
 
 # Fuzzing for real, with a nightly toolchain and cargo-fuzz: `make fuzz TARGET=aut SECONDS=60`.
 TARGET ?= aut
@@ -34,4 +71,4 @@ fuzz:
 
 clean:
 	$(CARGO) clean
-	rm -rf bench/target bench/results fuzz/target
+	rm -rf bench/target bench/results fuzz/target crates/studio/assets/page studio/web/node_modules

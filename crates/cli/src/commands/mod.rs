@@ -13,6 +13,7 @@ mod info;
 mod man;
 mod random;
 mod reduce;
+mod studio;
 
 use clap::Subcommand;
 
@@ -32,6 +33,7 @@ pub enum Command {
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
+    Studio(studio::Studio),
     Demo(demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
@@ -50,6 +52,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),
+        Command::Studio(command) => command.run(terminal),
         Command::Demo(command) => command.run(terminal),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

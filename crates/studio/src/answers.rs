@@ -1,0 +1,421 @@
+//! What the page asks about an opened model, answered as JSON.
+
+use explain::{Kind, NotACounterexample, Run, Step, Tag};
+use model::{MarkId, MarkKind};
+use rayon::prelude::*;
+use regex::Regex;
+use report::Explanation;
+use serde::{Deserialize, Serialize};
+
+use crate::opening::{Message, Opened, Place, Text};
+use crate::picture::NONE;
+use crate::project::Project;
+use crate::scene::Scene;
+
+/// The most transitions that are listed of a state, and the most states that a search finds.
+const MOST_LISTED: usize = 500;
+/// The longest regular expression, compiled, in bytes.
+const MOST_PATTERN: usize = 1 << 20;
+
+/// Everything about a project but the scene.
+#[derive(Serialize)]
+pub struct Summary {
+    id: u32,
+    name: String,
+    /// How many nodes and transitions the whole picture has.
+    nodes: usize,
+    transitions: usize,
+    /// Labels by number.
+    labels: Vec<String>,
+    explanation: Option<Explanation>,
+    properties: Vec<String>,
+    warnings: Vec<Message>,
+    remark: Option<String>,
+    files: Vec<Text>,
+    property: Text,
+    root: Option<String>,
+    /// Whether states have values to show.
+    values: bool,
+    /// Whether there is a model to edit; a system on disk has none.
+    editable: bool,
+}
+
+/// What a page shows beside the scene.
+pub fn summary(project: &Project, opened: Option<&Opened>) -> Summary {
+    let request = project.request();
+    let mut files = request.files.clone();
+    let sources = opened.and_then(|opened| opened.subject.sources());
+    if let (Some(sources), true) = (sources, project.status().failure.is_none()) {
+        // The files as they were read, imported modules included, the model itself first.
+        let read = sources
+            .files()
+            .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() });
+        files = read.filter(|file| file.name.to_lowercase().ends_with(".lnt")).collect();
+    }
+    Summary {
+        id: project.id,
+        name: project.name.clone(),
+        nodes: opened.map_or(0, |opened| opened.picture.len()),
+        transitions: opened.map_or(0, |opened| opened.picture.targets.len()),
+        labels: opened.map_or_else(Vec::new, |opened| {
+            opened.subject.lts().labels().iter().map(|(_, text)| text.to_owned()).collect()
+        }),
+        explanation: opened.and_then(|opened| opened.explanation.clone()),
+        properties: opened.map_or_else(Vec::new, |opened| opened.properties.clone()),
+        warnings: opened.map_or_else(Vec::new, |opened| opened.warnings.clone()),
+        remark: opened.and_then(|opened| opened.remark.clone()),
+        files,
+        property: request.property,
+        root: request.root,
+        values: sources.is_some(),
+        editable: request.system.is_none(),
+    }
+}
+
+/// A state with its surroundings.
+#[derive(Serialize)]
+pub struct State {
+    node: u32,
+    /// The state's number in the system; nothing for the sink.
+    state: Option<u32>,
+    /// Names and values.
+    values: Vec<(String, String)>,
+    kind: Option<&'static str>,
+    choice: Option<u32>,
+    initial: bool,
+    goal: bool,
+    sink: bool,
+    distance: u32,
+    outgoing: Vec<Transition>,
+    incoming: Vec<Transition>,
+    /// How many transitions are not listed.
+    left_out: usize,
+    /// Where it is drawn.
+    place: u32,
+}
+
+/// A transition.
+#[derive(Serialize)]
+pub struct Transition {
+    edge: u32,
+    source: u32,
+    target: u32,
+    label: String,
+    tag: &'static str,
+    /// Where it is drawn, if it is.
+    drawn: Option<u32>,
+}
+
+fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
+    let picture = &opened.picture;
+    Transition {
+        edge: at as u32,
+        source: picture.sources[at],
+        target: picture.targets[at],
+        label: opened.subject.lts().label(lts::LabelId::from_raw(picture.labels[at])).to_owned(),
+        tag: tag_word(picture.tags[at]),
+        drawn: scene.drawn.get(at).copied().filter(|&drawn| drawn != NONE),
+    }
+}
+
+fn tag_word(tag: u8) -> &'static str {
+    Tag::ALL[usize::from(tag)].word()
+}
+
+/// What is known of a node; nothing where there is none of that number.
+pub fn state(opened: &Opened, scene: &Scene, node: u32) -> Option<State> {
+    let picture = &opened.picture;
+    let &state = picture.states.get(node as usize)?;
+    let incoming = picture.incoming(node);
+    let all = picture.outgoing(node).len() + incoming.len();
+    let list = |edges: &mut dyn Iterator<Item = usize>| -> Vec<Transition> {
+        edges.take(MOST_LISTED).map(|at| transition(opened, scene, at)).collect()
+    };
+    let outgoing = list(&mut picture.outgoing(node));
+    let incoming = list(&mut incoming.iter().map(|&at| at as usize));
+    let kind = picture.kinds[node as usize];
+    Some(State {
+        node,
+        state: (state != NONE).then_some(state),
+        values: if state == NONE { Vec::new() } else { opened.subject.describe(state) },
+        kind: kind.checked_sub(1).map(|at| Kind::ALL[usize::from(at)].key()),
+        choice: Some(picture.choices[node as usize]).filter(|&choice| choice != NONE),
+        initial: node == 0,
+        goal: picture.goals[node as usize],
+        sink: picture.sink == Some(node),
+        distance: picture.distances[node as usize],
+        left_out: all - outgoing.len() - incoming.len(),
+        outgoing,
+        incoming,
+        place: scene.place[node as usize],
+    })
+}
+
+/// A source construct behind a transition.
+#[derive(Serialize)]
+pub struct Construct {
+    #[serde(flatten)]
+    place: Place,
+    process: String,
+    /// `action`, `true`, `false` or `block`.
+    kind: &'static str,
+}
+
+fn construct(opened: &Opened, mark: MarkId) -> Option<Construct> {
+    let (sources, provenance) = (opened.subject.sources()?, opened.subject.provenance()?);
+    let mark = provenance.mark(mark);
+    Some(Construct {
+        place: Place::of(mark.span, sources),
+        process: mark.process.clone(),
+        kind: match mark.kind {
+            MarkKind::Action => "action",
+            MarkKind::Decision(true) => "true",
+            MarkKind::Decision(false) => "false",
+            MarkKind::Block => "block",
+        },
+    })
+}
+
+/// A transition with where it comes from.
+#[derive(Serialize)]
+pub struct Edge {
+    #[serde(flatten)]
+    transition: Transition,
+    constructs: Vec<Construct>,
+}
+
+/// What is known of a transition; nothing where there is none of that number.
+pub fn edge(opened: &Opened, scene: &Scene, at: usize) -> Option<Edge> {
+    let &system_edge = opened.picture.system_edges.get(at)?;
+    let origin = opened.subject.lts().origin(system_edge as usize);
+    let marks = match (origin, opened.subject.provenance()) {
+        (Some(origin), Some(provenance)) => provenance.marks_of(origin),
+        _ => Vec::new(),
+    };
+    let constructs = marks.into_iter().filter_map(|mark| construct(opened, mark)).collect();
+    Some(Edge { transition: transition(opened, scene, at), constructs })
+}
+
+/// Transitions that a line of the source, or a search, leads to.
+#[derive(Serialize)]
+pub struct Found {
+    /// How many transitions or states there are.
+    total: usize,
+    /// Where they are drawn.
+    drawn: Vec<u32>,
+    /// The nodes that were found, or where the transitions start: the first few.
+    nodes: Vec<u32>,
+    /// What was found, in words: the first few.
+    texts: Vec<String>,
+}
+
+fn found_transitions(opened: &Opened, scene: &Scene, wanted: &dyn Fn(usize) -> bool) -> Found {
+    let mut found = Found { total: 0, drawn: Vec::new(), nodes: Vec::new(), texts: Vec::new() };
+    for at in (0..opened.picture.targets.len()).filter(|&at| wanted(at)) {
+        found.total += 1;
+        if scene.drawn.get(at).is_some_and(|&drawn| drawn != NONE) {
+            found.drawn.push(scene.drawn[at]);
+        }
+        if found.nodes.len() < MOST_LISTED {
+            found.nodes.push(opened.picture.sources[at]);
+        }
+    }
+    found.drawn.sort_unstable();
+    found.drawn.dedup();
+    found
+}
+
+/// The transitions that a line takes part in.
+pub fn line(opened: &Opened, scene: &Scene, file: &str, line: usize) -> Found {
+    let mut origins: rustc_hash::FxHashMap<u32, bool> = Default::default();
+    let mut marks: Vec<bool> = Vec::new();
+    if let (Some(sources), Some(provenance)) = (opened.subject.sources(), opened.subject.provenance()) {
+        marks = provenance
+            .marks()
+            .iter()
+            .map(|mark| {
+                let place = Place::of(mark.span, sources);
+                // A block is as wide as a process: it would light up everything.
+                mark.kind != MarkKind::Block
+                    && place.file == file
+                    && (place.line..=place.end_line).contains(&line)
+            })
+            .collect();
+        for &origin in opened.subject.lts().origins().unwrap_or_default() {
+            origins
+                .entry(origin.raw())
+                .or_insert_with(|| provenance.marks_of(origin).iter().any(|mark| marks[mark.0 as usize]));
+        }
+    }
+    if !marks.contains(&true) {
+        return found_transitions(opened, scene, &|_| false);
+    }
+    let system = opened.subject.lts();
+    found_transitions(opened, scene, &|at| {
+        let origin = system.origin(opened.picture.system_edges[at] as usize);
+        origin.is_some_and(|origin| origins[&origin.raw()])
+    })
+}
+
+/// What to search for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Among {
+    /// Labels of transitions.
+    Labels,
+    /// Values of states, as `name = value`.
+    States,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum NoAnswer {
+    /// The regular expression is wrong.
+    #[error("this is no regular expression: {0}")]
+    Pattern(String),
+    /// The trace is no counterexample.
+    #[error("this is no counterexample: {0}")]
+    Trace(#[from] NotACounterexample),
+    /// The trace can't be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// There is no counterexample.
+    #[error("there is no violated property, so there is no counterexample")]
+    Holds,
+    /// There are fewer.
+    #[error("there are only {0} counterexamples")]
+    Fewer(usize),
+}
+
+/// Finds labels or states by a regular expression.
+pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Result<Found, NoAnswer> {
+    let pattern = regex::RegexBuilder::new(pattern).case_insensitive(true).size_limit(MOST_PATTERN).build();
+    let pattern: Regex = pattern.map_err(|error| {
+        let text = error.to_string();
+        NoAnswer::Pattern(text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
+    })?;
+    let picture = &opened.picture;
+    match among {
+        Among::Labels => {
+            let labels = opened.subject.lts().labels();
+            let matching: Vec<bool> = labels.iter().map(|(_, text)| pattern.is_match(text)).collect();
+            let mut found = found_transitions(opened, scene, &|at| matching[picture.labels[at] as usize]);
+            let used = opened.subject.lts().used_labels();
+            found.texts = labels
+                .iter()
+                .filter(|(label, _)| matching[label.index()] && used[label.index()])
+                .map(|(_, text)| text.to_owned())
+                .take(MOST_LISTED)
+                .collect();
+            Ok(found)
+        }
+        Among::States => {
+            let hit = |node: usize| -> Option<(u32, String)> {
+                let state = picture.states[node];
+                if state == NONE {
+                    return None;
+                }
+                let values = opened.subject.describe(state);
+                let number = format!("state {state}");
+                let text = values.iter().map(|(name, value)| format!("{name} = {value}"));
+                let text = text.chain([number]).find(|text| pattern.is_match(text))?;
+                Some((node as u32, text))
+            };
+            let all: Vec<(u32, String)> = (0..picture.len()).into_par_iter().filter_map(hit).collect();
+            let mut drawn: Vec<u32> = all.iter().map(|&(node, _)| scene.place[node as usize]).collect();
+            drawn.sort_unstable();
+            drawn.dedup();
+            let first = || all.iter().take(MOST_LISTED);
+            Ok(Found {
+                total: all.len(),
+                drawn,
+                nodes: first().map(|(node, _)| *node).collect(),
+                texts: first().map(|(_, text)| text.clone()).collect(),
+            })
+        }
+    }
+}
+
+/// Which counterexample is wanted.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Wanted {
+    /// The shortest, or a longer one: 1 for the shortest.
+    Nth(u16),
+    /// One at random, for a seed.
+    Random(u64),
+    /// That of a file: AUT, or a label a line.
+    Trace(Text),
+}
+
+/// A counterexample as transitions.
+#[derive(Serialize)]
+pub struct Counterexample {
+    steps: Vec<RunStep>,
+    lasso: Option<usize>,
+    /// The nodes that it passes, the initial one first.
+    nodes: Vec<u32>,
+}
+
+#[derive(Serialize)]
+struct RunStep {
+    #[serde(flatten)]
+    transition: Transition,
+    /// Whether it belongs to a neighbourhood: what the abstracted counterexample keeps.
+    matters: bool,
+}
+
+/// Finds a counterexample.
+pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result<Counterexample, NoAnswer> {
+    let found = opened.with_tagged(|tagged| {
+        let run: Run = match wanted {
+            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or(NoAnswer::Holds)?,
+            Wanted::Nth(nth) => {
+                let runs = tagged.shortest_runs(usize::from(*nth));
+                let count = runs.len();
+                runs.into_iter().nth(usize::from(*nth) - 1).ok_or(NoAnswer::Fewer(count))?
+            }
+            Wanted::Random(seed) => tagged.random_run(*seed).ok_or(NoAnswer::Holds)?,
+            Wanted::Trace(text) => {
+                let (labels, lasso) = read_trace(text)?;
+                tagged.run_of_labels(&labels, lasso)?
+            }
+        };
+        let kept = tagged.abstraction(&run, None);
+        let mut nodes = vec![0];
+        let step = |(number, step): (usize, &Step)| RunStep {
+            transition: transition(opened, scene, step.at),
+            matters: kept.binary_search(&number).is_ok(),
+        };
+        let steps: Vec<RunStep> = run.steps.iter().enumerate().map(step).collect();
+        nodes.extend(steps.iter().map(|step| step.transition.target));
+        Ok(Counterexample { steps, lasso: run.lasso, nodes })
+    });
+    found.unwrap_or(Err(NoAnswer::Holds))
+}
+
+/// The labels of a trace, and where the part starts that it repeats.
+fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
+    if !text.name.to_lowercase().ends_with(".aut") && !text.text.trim_start().starts_with("des") {
+        let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
+        return Ok((lines.map(str::to_owned).collect(), None));
+    }
+    let options = lts::AutOptions { sparse: true, ..Default::default() };
+    let lts = lts::parse_aut(&text.text, &options)
+        .map_err(|error| NoAnswer::Unreadable(format!("{}: {error}", text.name)))?;
+    let mut labels = Vec::new();
+    let mut seen = vec![None; lts.state_count()];
+    let mut state = lts.initial();
+    while seen[state.index()].is_none() {
+        seen[state.index()] = Some(labels.len());
+        match lts.outgoing(state) {
+            [] => return Ok((labels, None)),
+            [edge] => {
+                labels.push(lts.label(edge.label).to_owned());
+                state = edge.target;
+            }
+            _ => return Err(NoAnswer::Unreadable(format!("{} is not a single run", text.name))),
+        }
+    }
+    Ok((labels, seen[state.index()]))
+}

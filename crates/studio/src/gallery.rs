@@ -1,0 +1,105 @@
+//! The bundled models, to look at without having one.
+
+use serde::Serialize;
+
+use crate::coverage::{self, Member};
+use crate::embedded::MODELS;
+use crate::opening::{Request, Text};
+
+/// A bundled model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its name: the key to open it.
+    pub name: String,
+    /// The group it is shown in: `bugs`, `models` or `coverage`.
+    pub group: &'static str,
+    /// What it is about: the model's first comment.
+    pub about: String,
+}
+
+/// All bundled models, typical bugs first.
+pub fn entries() -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (path, text) in MODELS {
+        let Some((folder, file)) = path.rsplit_once('/') else { continue };
+        let Some(stem) = file.strip_suffix(".lnt") else { continue };
+        let group = match folder.split_once('/') {
+            None if folder == "bugs" => "bugs",
+            None if folder == stem => "models",
+            Some(("coverage", inside)) if !inside.contains('/') => "coverage",
+            _ => continue,
+        };
+        let about = String::from_utf8_lossy(text)
+            .lines()
+            .take_while(|line| line.trim_start().starts_with("--") || line.trim().is_empty())
+            .map(|line| line.trim_start().trim_start_matches('-').trim().to_owned())
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+        entries.push(Entry { name: format!("{folder}/{stem}"), group, about });
+    }
+    entries
+}
+
+/// What opening a bundled model means; nothing for unknown names.
+pub fn request(name: &str, most_states: usize) -> Option<Request> {
+    let entry = entries().into_iter().find(|entry| entry.name == name)?;
+    let (folder, stem) = name.rsplit_once('/')?;
+    let beside: Vec<(&str, &str)> = MODELS
+        .iter()
+        .filter_map(|(path, bytes)| {
+            let file = path.strip_prefix(folder)?.strip_prefix('/')?;
+            Some((file, std::str::from_utf8(bytes).ok()?))
+        })
+        .collect();
+    let text =
+        |wanted: &str| beside.iter().find(|(file, _)| *file == wanted).map(|(_, text)| text.to_string());
+    let main = format!("{stem}.lnt");
+    let mut files = vec![Text { text: text(&main)?, name: main.clone() }];
+    if entry.group == "models" {
+        let modules = beside.iter().filter(|(file, _)| file.ends_with(".lnt") && *file != main);
+        files.extend(modules.map(|(file, text)| Text { name: file.to_string(), text: text.to_string() }));
+    }
+    let property = if entry.group == "bugs" { format!("{stem}.mcl") } else { "properties.mcl".into() };
+    let property = Text { text: text(&property).unwrap_or_default(), name: property };
+    let examples = if entry.group == "coverage" { suites(&beside).unwrap_or_default() } else { Vec::new() };
+    // Models that are made for examples are shown as the first of them starts them.
+    let first = examples.first().map(|member| &member.example);
+    let root = first.and_then(|example| example.root.clone());
+    let modules = first.map(|example| example.modules.clone()).unwrap_or_default();
+    files.extend(modules.into_iter().map(|(name, text)| Text { name: format!("{name}.lnt"), text }));
+    Some(Request { files, property, root, examples, most_states, ..Request::default() })
+}
+
+/// The examples of all suites beside a model. Suites name files, so they are read where these files are.
+fn suites(beside: &[(&str, &str)]) -> Result<Vec<Member>, std::io::Error> {
+    let folder = tempfile::tempdir()?;
+    for (file, text) in beside {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
+        std::fs::write(path, text)?;
+    }
+    let suites = beside.iter().filter(|(file, _)| file.starts_with("suite") && file.ends_with(".toml"));
+    let read = suites.filter_map(|(file, _)| coverage::read_suite(&folder.path().join(file)).ok());
+    Ok(read.flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typical_bugs_and_models_are_there() {
+        let entries = entries();
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        for wanted in ["bugs/comb", "bugs/flower", "peterson/peterson", "interlocking/interlocking"] {
+            assert!(names.contains(&wanted), "{wanted} in {names:?}");
+        }
+        assert!(entries.iter().all(|entry| !entry.about.is_empty()), "{entries:?}");
+        let modules = request("interlocking/interlocking", 10).unwrap().files;
+        assert!(modules.len() > 3 && modules[0].name == "interlocking.lnt");
+        assert!(request("../Cargo", 10).is_none());
+        let covered = request("coverage/self_configuration/self_configuration", 10).unwrap();
+        assert!(covered.examples.len() > 1 && covered.files.len() == 2, "{:?}", covered.examples);
+    }
+}

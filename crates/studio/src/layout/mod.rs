@@ -1,0 +1,304 @@
+//! Where nodes stand in space: a force-directed layout that settles step by step, free or in layers.
+//!
+//! Springs and repulsion after Fruchterman and Reingold (1991), the repulsion approximated with Barnes and Hut's
+//! octree (1986): `O(n log n)` a step on all cores. The force on a node is summed by one thread in the order of the
+//! tree, so the same seed gives the same picture whatever the number of threads.
+
+mod frame;
+mod octree;
+
+use rayon::prelude::*;
+
+pub use frame::align;
+use octree::Octree;
+
+/// A place or a direction in space.
+pub type Point = [f32; 3];
+
+/// What is laid out.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// Springs between them, with their strength.
+    pub springs: Vec<(u32, u32, f32)>,
+    /// How much each node repels others.
+    pub masses: Vec<f32>,
+    /// How far each is from the initial state, which is the first node.
+    pub distances: Vec<u32>,
+}
+
+/// How nodes may move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// Anywhere.
+    Force,
+    /// On planes, by the distance from the initial state.
+    Layers,
+}
+
+/// A layout on its way to rest.
+pub struct Layout {
+    shape: Shape,
+    positions: Vec<Point>,
+    /// For each node its springs: the other end and the strength.
+    neighbours: Vec<(u32, f32)>,
+    offsets: Vec<u32>,
+    masses: Vec<f32>,
+    step: u32,
+    steps: u32,
+    temperature: f32,
+    theta: f32,
+}
+
+/// The distance between two planes of the layered layout; springs are one long at rest.
+const GAP: f32 = 1.6;
+/// Pictures of fewer nodes are pressed flat at the end, so that a reader sees their outline from the front.
+const FLAT: usize = 400;
+
+impl Layout {
+    /// Places all nodes at random, those near the initial state to the left.
+    pub fn new(graph: &Graph, shape: Shape, seed: u64) -> Self {
+        let spread = (graph.nodes as f32).cbrt().max(1.0);
+        let mut chance = seed;
+        let mut draw = || {
+            chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            (mix(chance) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+        };
+        let place = |node: usize| {
+            let along = graph.distances[node] as f32 * if shape == Shape::Layers { GAP } else { 0.5 };
+            let noise = draw();
+            let free = if shape == Shape::Layers { 0.0 } else { noise * spread };
+            [along + free, draw() * spread, draw() * spread]
+        };
+        let positions: Vec<Point> = (0..graph.nodes).map(place).collect();
+        let mut offsets = vec![0u32; graph.nodes + 1];
+        let springs = || graph.springs.iter().filter(|(from, to, _)| from != to);
+        for &(from, to, _) in springs() {
+            offsets[from as usize + 1] += 1;
+            offsets[to as usize + 1] += 1;
+        }
+        for node in 0..graph.nodes {
+            offsets[node + 1] += offsets[node];
+        }
+        let mut next = offsets.clone();
+        let mut neighbours = vec![(0, 0.0); offsets[graph.nodes] as usize];
+        for &(from, to, strength) in springs() {
+            for (one, other) in [(from, to), (to, from)] {
+                neighbours[next[one as usize] as usize] = (other, strength);
+                next[one as usize] += 1;
+            }
+        }
+        let steps = match graph.nodes {
+            0..=1 => 1,
+            2..=2_000 => 500,
+            2_001..=10_000 => 250,
+            10_001..=50_000 => 120,
+            _ => 60,
+        };
+        Self {
+            shape,
+            positions,
+            neighbours,
+            offsets,
+            masses: graph.masses.clone(),
+            step: 0,
+            steps,
+            temperature: spread,
+            theta: 0.9,
+        }
+    }
+
+    /// Starts from where nodes were, a little shaken, and moves them less.
+    pub fn resume(&mut self, positions: &[Point]) {
+        for (place, before) in self.positions.iter_mut().zip(positions) {
+            (0..3).for_each(|axis| place[axis] = before[axis] + place[axis] * 0.1);
+        }
+        self.temperature *= 0.3;
+    }
+
+    /// Where the nodes are now.
+    pub fn positions(&self) -> &[Point] {
+        &self.positions
+    }
+
+    /// Whether nothing will move any more.
+    pub fn is_settled(&self) -> bool {
+        self.step >= self.steps
+    }
+
+    /// Moves all nodes once.
+    pub fn advance(&mut self) {
+        if self.is_settled() {
+            return;
+        }
+        let done = self.step as f32 / self.steps as f32;
+        let heat = self.temperature * (1.0 - done).powi(3) + 0.002;
+        let moves = self.forces();
+        let layers = self.shape == Shape::Layers;
+        let flat = self.shape == Shape::Force && self.positions.len() <= FLAT && done > 0.5;
+        self.positions.par_iter_mut().zip(&moves).for_each(|(place, push)| {
+            let mut push = *push;
+            if layers {
+                push[0] = 0.0;
+            }
+            let length = length(push);
+            let scale = if length > heat { heat / length } else { 1.0 };
+            (0..3).for_each(|axis| place[axis] += push[axis] * scale * 0.5);
+        });
+        if flat {
+            if self.step == self.steps / 2 + 1 {
+                align(&mut self.positions);
+            }
+            self.positions.iter_mut().for_each(|place| place[2] *= 0.96);
+        }
+        self.step += 1;
+    }
+
+    /// The force on each node.
+    fn forces(&self) -> Vec<Point> {
+        let tree = Octree::new(&self.positions, &self.masses);
+        (0..self.positions.len())
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|node| {
+                let place = self.positions[node];
+                let mut force = tree.repulsion(node, self.theta);
+                let row = self.offsets[node] as usize..self.offsets[node + 1] as usize;
+                for &(other, strength) in &self.neighbours[row] {
+                    let along = minus(self.positions[other as usize], place);
+                    // Linear near rest and no stronger than linear far away: hubs must not explode.
+                    let pull = strength * length(along).min(8.0);
+                    (0..3).for_each(|axis| force[axis] += along[axis] * pull);
+                }
+                (0..3).for_each(|axis| force[axis] -= place[axis] * 0.003);
+                force
+            })
+            .collect()
+    }
+}
+
+/// The force with which one node pushes another away.
+fn push(from: Point, mass: f32, on: Point, own: f32) -> Point {
+    let along = minus(on, from);
+    let square = (along[0] * along[0] + along[1] * along[1] + along[2] * along[2]).max(1e-4);
+    let scale = mass * own / square;
+    [along[0] * scale, along[1] * scale, along[2] * scale]
+}
+
+fn minus(a: Point, b: Point) -> Point {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn length(a: Point) -> f32 {
+    (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt()
+}
+
+/// Steele, Lea and Flood's SplitMix64 (2014): one draw.
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_graph(nodes: usize, seed: u64) -> Graph {
+        let mut chance = seed;
+        let mut draw = |most: usize| {
+            chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            (mix(chance) % most as u64) as u32
+        };
+        let springs = (1..nodes as u32).map(|to| (draw(to as usize), to, 1.0)).collect();
+        Graph { nodes, springs, masses: vec![1.0; nodes], distances: vec![0; nodes] }
+    }
+
+    /// All pairs: what the octree approximates.
+    fn naive_repulsion(positions: &[Point], masses: &[f32], node: usize) -> Point {
+        let mut force = [0.0; 3];
+        for other in (0..positions.len()).filter(|&other| other != node) {
+            let push = push(positions[other], masses[other], positions[node], masses[node]);
+            (0..3).for_each(|axis| force[axis] += push[axis]);
+        }
+        force
+    }
+
+    #[test]
+    fn the_octree_agrees_with_all_pairs() {
+        for seed in 0..20 {
+            let graph = random_graph(300 + 50 * seed as usize, seed);
+            let layout = Layout::new(&graph, Shape::Force, seed);
+            let masses: Vec<f32> = (0..graph.nodes).map(|node| 1.0 + (node % 3) as f32).collect();
+            let tree = Octree::new(&layout.positions, &masses);
+            let (mut total, mut missed) = (0.0, 0.0);
+            for node in 0..graph.nodes {
+                let exact = naive_repulsion(&layout.positions, &masses, node);
+                let opened = tree.repulsion(node, 0.0);
+                let near = length(minus(opened, exact));
+                assert!(
+                    near <= 1e-3 * (1.0 + length(exact)),
+                    "seed {seed}, node {node}: {opened:?} {exact:?}"
+                );
+                total += length(exact);
+                missed += length(minus(tree.repulsion(node, 0.8), exact));
+            }
+            assert!(missed <= 0.05 * total, "seed {seed}: {missed} of {total}");
+        }
+    }
+
+    #[test]
+    fn nodes_in_one_place_do_not_trap_the_octree() {
+        let (positions, masses) = (vec![[1.0, 1.0, 1.0]; 1000], vec![1.0; 1000]);
+        let tree = Octree::new(&positions, &masses);
+        assert_eq!(tree.repulsion(0, 0.8), [0.0; 3]);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_picture_on_any_number_of_threads() {
+        let graph = random_graph(700, 5);
+        let settle = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut layout = Layout::new(&graph, Shape::Force, 9);
+                (0..40).for_each(|_| layout.advance());
+                layout.positions
+            })
+        };
+        let first = settle(1);
+        assert_eq!(first, settle(3));
+        assert!(first.iter().flatten().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn springs_come_to_rest_near_their_length() {
+        let graph = Graph {
+            nodes: 4,
+            springs: vec![(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)],
+            masses: vec![1.0; 4],
+            distances: vec![0, 1, 2, 3],
+        };
+        let mut layout = Layout::new(&graph, Shape::Force, 1);
+        while !layout.is_settled() {
+            layout.advance();
+        }
+        for pair in layout.positions.windows(2) {
+            let length = length(minus(pair[0], pair[1]));
+            assert!((0.5..2.0).contains(&length), "{length}");
+        }
+    }
+
+    #[test]
+    fn layers_stay_on_their_planes() {
+        let graph = Graph { distances: (0..50).map(|node| node / 10).collect(), ..random_graph(50, 3) };
+        let mut layout = Layout::new(&graph, Shape::Layers, 1);
+        while !layout.is_settled() {
+            layout.advance();
+        }
+        for (node, place) in layout.positions.iter().enumerate() {
+            assert_eq!(place[0], (node / 10) as f32 * GAP);
+        }
+    }
+}

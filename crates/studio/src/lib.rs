@@ -1,0 +1,32 @@
+//! The web page of Watershed: a state space in 3D, walked step by step, with the explanation beside the source.
+//!
+//! ```no_run
+//! let settings = studio::Settings { port: 0, most_states: 1_000_000 };
+//! let runtime = tokio::runtime::Runtime::new()?;
+//! runtime.block_on(async {
+//!     let studio = studio::Studio::bind(&settings).await?;
+//!     println!("{}", studio.address());
+//!     studio.serve(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The way of a model: texts → checked, explored and tagged (`opening`) → an owned copy to look at (`picture`) →
+//! regions drawn as one (`regions`) → what is drawn (`scene`) → where (`layout`). A `project` does this in the
+//! background; the `server` lets one page on this machine, and nobody else, ask about it (`answers`).
+
+mod answers;
+mod coverage;
+mod embedded;
+mod export;
+mod gallery;
+mod guard;
+mod layout;
+mod opening;
+mod picture;
+mod project;
+mod regions;
+mod scene;
+mod server;
+
+pub use server::{Beside, CantServe, Settings, Studio};

@@ -1,0 +1,450 @@
+//! From texts to a picture: reads, checks and explores a model, tags it by a property and tells why.
+
+use std::path::PathBuf;
+
+use explain::{Options, Property, Run, Tag, Tagged};
+use explore::{Exploration, Limits, Outcome};
+use lnt::LntModel;
+use lts::{Lts, Progress};
+use model::{Model, Provenance};
+use report::{Explanation, Findings, Origin};
+use serde::{Deserialize, Serialize};
+use source::{Diagnostic, Severity, Sources};
+
+use crate::coverage::Member;
+use crate::picture::Picture;
+
+/// A file as text.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Text {
+    /// Its name, for messages; never opened.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What to open.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The model itself first, then imported modules that are not on disk or were edited.
+    pub files: Vec<Text>,
+    /// The property; an empty text for none.
+    pub property: Text,
+    /// The property file on disk, which may name libraries beside it.
+    pub property_path: Option<PathBuf>,
+    /// Which of several properties.
+    pub chosen: Option<String>,
+    /// The process to start with, where it is not MAIN.
+    pub root: Option<String>,
+    /// Folders of modules that the model imports.
+    pub include: Vec<PathBuf>,
+    /// A transition system on disk, read instead of a model.
+    pub system: Option<PathBuf>,
+    /// The most states.
+    pub most_states: usize,
+    /// Examples for the coverage view.
+    pub examples: Vec<Member>,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self { name: "property.mcl".into(), text: String::new() }
+    }
+}
+
+/// Why nothing was opened.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CantOpen {
+    /// The texts are wrong.
+    #[error("the input is wrong")]
+    Wrong(Vec<Message>),
+    /// The user had enough.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// A diagnostic for the page.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Message {
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    /// One sentence.
+    pub message: String,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// What is said of that place.
+    pub label: String,
+    /// Facts.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub helps: Vec<String>,
+}
+
+/// A range of a file for people.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+    /// Where it ends.
+    pub end_line: usize,
+    /// The column after its last character.
+    pub end_column: usize,
+}
+
+impl Place {
+    /// The place of a span.
+    pub fn of(span: source::Span, sources: &Sources) -> Self {
+        let (start, end) = (sources.position(span), sources.end_position(span));
+        Self {
+            file: sources.name(span.file).to_owned(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
+    }
+}
+
+impl Message {
+    fn error(message: impl Into<String>) -> Self {
+        Self { severity: "error", message: message.into(), ..Self::default() }
+    }
+
+    fn of(diagnostic: &Diagnostic, sources: &Sources) -> Self {
+        Self {
+            severity: if diagnostic.severity == Severity::Error { "error" } else { "warning" },
+            message: diagnostic.message.clone(),
+            place: diagnostic.span().map(|span| Place::of(span, sources)),
+            label: diagnostic.labels.first().map(|label| label.text.clone()).unwrap_or_default(),
+            notes: diagnostic.notes.clone(),
+            helps: diagnostic.helps.clone(),
+        }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.helps.push(help.into());
+        self
+    }
+}
+
+/// Diagnostics for the page.
+pub fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Message> {
+    diagnostics.iter().map(|diagnostic| Message::of(diagnostic, sources)).collect()
+}
+
+fn wrong(message: impl Into<String>) -> CantOpen {
+    CantOpen::Wrong(vec![Message::error(message)])
+}
+
+/// A transition system with the model it came from, where there is one.
+pub enum Subject {
+    /// A model that was explored.
+    Model(Box<Explored>),
+    /// A system that was read.
+    System(Lts),
+}
+
+/// A model with its state space.
+pub struct Explored {
+    /// Its files.
+    pub sources: Sources,
+    /// The model.
+    pub model: LntModel,
+    /// Its states.
+    pub exploration: Exploration,
+}
+
+impl Subject {
+    /// The transition system.
+    pub fn lts(&self) -> &Lts {
+        match self {
+            Self::Model(explored) => &explored.exploration.lts,
+            Self::System(lts) => lts,
+        }
+    }
+
+    /// Where transitions come from.
+    pub fn provenance(&self) -> Option<&Provenance> {
+        match self {
+            Self::Model(explored) => Some(explored.model.provenance()),
+            Self::System(_) => None,
+        }
+    }
+
+    /// The model's files.
+    pub fn sources(&self) -> Option<&Sources> {
+        match self {
+            Self::Model(explored) => Some(&explored.sources),
+            Self::System(_) => None,
+        }
+    }
+
+    /// Names and values of a state.
+    pub fn describe(&self, state: u32) -> Vec<(String, String)> {
+        match self {
+            Self::Model(explored) => {
+                let values = explored.exploration.state(&explored.model, lts::StateId::from_raw(state));
+                explored.model.describe(&values).values
+            }
+            Self::System(_) => Vec::new(),
+        }
+    }
+}
+
+/// Everything that is known of an opened model.
+pub struct Opened {
+    /// The system.
+    pub subject: Subject,
+    /// What there is to see.
+    pub picture: Picture,
+    /// What there is to say; nothing without a property.
+    pub explanation: Option<Explanation>,
+    /// The property that is explained, to find more counterexamples.
+    pub property: Option<Property>,
+    /// The names of all properties.
+    pub properties: Vec<String>,
+    /// What is suspicious.
+    pub warnings: Vec<Message>,
+    /// A sentence on why nothing is tagged.
+    pub remark: Option<String>,
+}
+
+impl Opened {
+    /// Opens what was asked for. `stage` is told what is going on.
+    pub fn new(
+        request: &Request,
+        progress: &Progress,
+        stage: &dyn Fn(&'static str),
+    ) -> Result<Self, CantOpen> {
+        let mut sources = Sources::new();
+        let mut warnings = Vec::new();
+        stage("reading the property");
+        let properties = load_properties(request, &mut sources, &mut warnings)?;
+        let subject = load_subject(request, &mut warnings, progress, stage)?;
+        let lts = subject.lts();
+        let used = lts.used_labels();
+        let labels: Vec<&str> =
+            lts.labels().iter().filter(|(label, _)| used[label.index()]).map(|(_, text)| text).collect();
+        let names = properties.iter().map(|property| property.name.clone()).collect();
+        let mut remark = None;
+        let mut held: Option<&logic::Property> = None;
+        for property in chosen(&properties, request.chosen.as_deref())? {
+            warnings.extend(messages(&logic::unmatched(&property.formula, &labels), &sources));
+            stage("tagging");
+            let wanted = match Property::of(&property.formula) {
+                Ok(wanted) => wanted,
+                // What holds needs no explanation, whatever the formula.
+                Err(why) => {
+                    let options = logic::Options { explain: false, ..Default::default() };
+                    let verdict = logic::check_lts(lts, &property.formula, &options, progress);
+                    let name = &property.name;
+                    let untagged = "The whole system is shown, untagged.";
+                    match verdict {
+                        Ok(verdict) if verdict.holds => held = held.or(Some(property)),
+                        Ok(_) => {
+                            let told =
+                                format!("{name} is violated but can't be explained: {why}. {untagged}");
+                            remark = remark.or(Some(told));
+                        }
+                        Err(error) => {
+                            remark = remark.or(Some(format!("{name} has no verdict: {error}. {untagged}")));
+                        }
+                    }
+                    continue;
+                }
+            };
+            let options = Options { most_states: request.most_states, ..Options::default() };
+            let tagged =
+                wanted.tag(lts, &options, progress).map_err(|why| match progress.is_cancelled() {
+                    true => CantOpen::Cancelled,
+                    false => CantOpen::Wrong(vec![
+                        Message::error(format!("property {} can't be explained: {why}", property.name))
+                            .help(why.help()),
+                    ]),
+                })?;
+            let Some(tagged) = tagged else {
+                held = held.or(Some(property));
+                continue;
+            };
+            stage("explaining");
+            let run = tagged.shortest_run();
+            let mut explanation = explain(&subject, &tagged, run.as_ref());
+            explanation.property = property.name.clone();
+            explanation.description = property.description.clone();
+            let picture = Picture::of_tagged(&tagged, subject.provenance());
+            drop(tagged);
+            let (explanation, property) = (Some(explanation), Some(wanted));
+            return Ok(Self {
+                subject,
+                picture,
+                explanation,
+                property,
+                properties: names,
+                warnings,
+                remark: None,
+            });
+        }
+        let tag = if held.is_some() && remark.is_none() { Tag::Correct } else { Tag::Neutral };
+        let explanation = held.filter(|_| remark.is_none()).map(|property| Explanation {
+            property: property.name.clone(),
+            description: property.description.clone(),
+            verdict: true,
+            method: "none".into(),
+            full: report::TaggedSize {
+                states: lts.state_count() as u64,
+                transitions: lts.transition_count() as u64,
+                labels: labels.len() as u64,
+            },
+            tags: [lts.transition_count() as u64, 0, 0].into(),
+            remarks: vec!["No run violates it, so there is nothing to explain.".into()],
+            ..Explanation::default()
+        });
+        let picture = Picture::of_system(lts, tag);
+        Ok(Self { subject, picture, explanation, property: None, properties: names, warnings, remark })
+    }
+
+    /// Tags the system again and hands it to someone who needs more than the picture.
+    pub fn with_tagged<T>(&self, ask: impl FnOnce(&Tagged<'_>) -> T) -> Option<T> {
+        let tagged = self.property.as_ref()?.tag(self.subject.lts(), &Options::default(), &Progress::new());
+        tagged.ok().flatten().map(|tagged| ask(&tagged))
+    }
+}
+
+/// Tells why a property fails, with a counterexample.
+pub fn explain(subject: &Subject, tagged: &Tagged<'_>, run: Option<&Run>) -> Explanation {
+    let origin = match (subject.sources(), subject.provenance()) {
+        (Some(sources), Some(provenance)) => Some(Origin { sources, provenance }),
+        _ => None,
+    };
+    Explanation::new(&Findings { tagged, run, kind: None, nearest: None, origin })
+}
+
+fn load_properties(
+    request: &Request,
+    sources: &mut Sources,
+    warnings: &mut Vec<Message>,
+) -> Result<Vec<logic::Property>, CantOpen> {
+    let Text { name, text } = &request.property;
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let untouched = |path: &PathBuf| lts::read_text(path).is_ok_and(|found| found == *text);
+    let loaded = match request.property_path.as_ref().filter(|path| untouched(path)) {
+        Some(path) => logic::load_properties(path, sources),
+        // Text from the page must not make the program read files.
+        None if text
+            .split(|one: char| !one.is_alphanumeric() && one != '_')
+            .any(|word| word == "library") =>
+        {
+            let help = "write its macros into the property, or edit the file and open it again";
+            return Err(CantOpen::Wrong(vec![
+                Message::error("a property edited in the page can't include a library").help(help),
+            ]));
+        }
+        None => logic::load_text(name, text, sources),
+    };
+    match loaded {
+        Ok(loaded) => {
+            warnings.extend(messages(&loaded.warnings, sources));
+            Ok(loaded.properties)
+        }
+        Err(diagnostics) => Err(CantOpen::Wrong(messages(&diagnostics, sources))),
+    }
+}
+
+/// The property that was named, or all: what its author expects to fail comes last.
+fn chosen<'p>(
+    properties: &'p [logic::Property],
+    name: Option<&str>,
+) -> Result<Vec<&'p logic::Property>, CantOpen> {
+    let Some(name) = name else {
+        let (mut first, last): (Vec<_>, Vec<_>) = properties.iter().partition(|one| one.expected);
+        first.extend(last);
+        return Ok(first);
+    };
+    match properties.iter().find(|property| property.name == name) {
+        Some(property) => Ok(vec![property]),
+        None => Err(wrong(format!("there is no property {name}"))),
+    }
+}
+
+fn load_subject(
+    request: &Request,
+    warnings: &mut Vec<Message>,
+    progress: &Progress,
+    stage: &dyn Fn(&'static str),
+) -> Result<Subject, CantOpen> {
+    let reading = |error: lts::ReadError| match error {
+        lts::ReadError::Syntax { name, error } => {
+            let (sources, diagnostic) = error.diagnostic(&name);
+            CantOpen::Wrong(messages(&[diagnostic], &sources))
+        }
+        lts::ReadError::Cancelled => CantOpen::Cancelled,
+        other => wrong(other.to_string()),
+    };
+    if let Some(path) = &request.system {
+        stage("reading the transition system");
+        return lts::read_aut(path, &Default::default(), progress).map(Subject::System).map_err(reading);
+    }
+    let Some(main) = request.files.first() else { return Err(wrong("there is no model to open")) };
+    if main.name.to_lowercase().ends_with(".aut") {
+        stage("reading the transition system");
+        let parsed = lts::parse_aut(&main.text, &Default::default());
+        return parsed.map(Subject::System).map_err(|error| {
+            let (sources, diagnostic) = error.diagnostic(&main.name);
+            CantOpen::Wrong(messages(&[diagnostic], &sources))
+        });
+    }
+    stage("checking the model");
+    let mut loader = lnt::Loader::new();
+    for folder in &request.include {
+        loader = loader.include(folder);
+    }
+    for file in &request.files[1..] {
+        let stem = std::path::Path::new(&file.name).file_stem().unwrap_or_default();
+        loader = loader.module(stem.to_string_lossy(), file.text.clone());
+    }
+    if let Some(root) = &request.root {
+        loader = loader.root(root);
+    }
+    let mut sources = Sources::new();
+    let checked = loader
+        .load_text(&main.name, &main.text, &mut sources)
+        .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
+    warnings.extend(messages(&checked.warnings, &sources));
+    let Some(root) = checked.program.main() else {
+        let message = Message::error(format!("{} has no process MAIN", main.name));
+        return Err(CantOpen::Wrong(vec![message.help("say where to start in the field `start`")]));
+    };
+    let model = LntModel::new(checked.program, root, &lnt::Options { provenance: true })
+        .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
+    stage("exploring");
+    let limits = Limits { states: request.most_states, origins: true, ..Limits::default() };
+    let exploration = explore::explore(&model, &limits, progress);
+    match &exploration.outcome {
+        Outcome::Complete => Ok(Subject::Model(Box::new(Explored { sources, model, exploration }))),
+        Outcome::Cancelled => Err(CantOpen::Cancelled),
+        Outcome::Error { error, state } => {
+            let mut message = Message::error(error.message.clone());
+            message.place = error.span.map(|span| Place::of(span, &sources));
+            message.helps.extend(error.help.clone());
+            let trace = state.and_then(|state| exploration.trace_to(&model, state).ok());
+            if let Some(trace) = trace {
+                let labels: Vec<String> = trace.iter().map(|step| model.label(step.label)).collect();
+                message.notes.push(format!("this happens in the step after: {}", labels.join(", ")));
+            }
+            Err(CantOpen::Wrong(vec![message]))
+        }
+        _ => {
+            let found = report::count(exploration.states() as u64, "state");
+            let message = Message::error(format!("the model is over its limit: more than {found}"));
+            let help = "open it with a higher --max-states, or make the model smaller";
+            Err(CantOpen::Wrong(vec![message.help(help)]))
+        }
+    }
+}

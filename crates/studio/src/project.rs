@@ -1,0 +1,352 @@
+//! A project: one opened model with its scene, worked on in the background and watched by any number of pages.
+
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use lts::Progress;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::layout::{Layout, Point, Shape, align};
+use crate::opening::{CantOpen, Message, Opened, Request};
+use crate::picture::Picture;
+use crate::regions::{Detail, MOST_SHOWN, Regions};
+use crate::scene::Scene;
+
+/// The seed of all layouts: the same model always looks the same.
+const SEED: u64 = 7;
+/// How often pages hear of a layout that is settling.
+const BEAT: Duration = Duration::from_millis(120);
+
+/// One opened model.
+pub struct Project {
+    /// Its number.
+    pub id: u32,
+    /// What it is called.
+    pub name: String,
+    state: Mutex<State>,
+    /// Counts changes, for those who watch.
+    changes: watch::Sender<u64>,
+    /// The scene that is being laid out; a layout of another one stops.
+    current: AtomicU32,
+}
+
+struct State {
+    request: Request,
+    progress: Arc<Progress>,
+    stage: &'static str,
+    running: bool,
+    failure: Option<Failure>,
+    /// What was opened last; kept when opening an edited text fails.
+    opened: Option<Arc<Opened>>,
+    /// Counts what was opened.
+    generation: u32,
+    /// Counts what was asked to be opened.
+    attempt: u32,
+    regions: Option<Regions>,
+    detail: Detail,
+    shape: Shape,
+    scene: Arc<Scene>,
+    positions: Arc<Vec<Point>>,
+    settled: bool,
+    /// Which of the things that were opened the scene shows.
+    drawn_from: u32,
+}
+
+/// Why the last attempt to open failed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// One sentence.
+    pub summary: String,
+    /// What is wrong, where.
+    pub messages: Vec<Message>,
+}
+
+/// What a page has to know at any time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Whether something is going on.
+    pub running: bool,
+    /// What.
+    pub stage: &'static str,
+    /// How much of it is done.
+    pub done: u64,
+    /// How much there is, or 0.
+    pub total: u64,
+    /// Why the last attempt failed.
+    pub failure: Option<Failure>,
+    /// Counts what was opened: when it changes, everything is new.
+    pub generation: u32,
+    /// Counts scenes: when it changes, there is another one to draw.
+    pub scene: u32,
+    /// Whether the layout has come to rest.
+    pub settled: bool,
+    /// How much is shown.
+    pub detail: Detail,
+    /// How it is laid out.
+    pub shape: Shape,
+}
+
+/// A change of the scene that a page asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Open this region.
+    pub open: Option<u32>,
+    /// Close this region.
+    pub close: Option<u32>,
+    /// Close the region around this node.
+    pub close_around: Option<u32>,
+    /// Open whatever hides one of these nodes.
+    pub reveal: Option<Vec<u32>>,
+    /// Show all, or regions.
+    pub detail: Option<Detail>,
+    /// Lay out in another way.
+    pub shape: Option<Shape>,
+}
+
+/// Why a scene was not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CantChange {
+    /// There is nothing to see yet.
+    #[error("the model is not open yet")]
+    NotOpen,
+    /// There is no such region.
+    #[error("there is no such super-node")]
+    NoRegion,
+    /// It would be too much.
+    #[error("{0} states are too many to show one by one: open super-nodes instead")]
+    TooMany(usize),
+}
+
+/// More nodes than this are not shown one by one.
+const MOST_ONE_BY_ONE: usize = 200_000;
+
+impl Project {
+    /// Opens a model in the background. Must be called where tokio runs.
+    pub fn open(id: u32, name: String, request: Request) -> Arc<Self> {
+        let project = Arc::new(Self {
+            id,
+            name,
+            state: Mutex::new(State {
+                request: request.clone(),
+                progress: Arc::default(),
+                stage: "waiting",
+                running: true,
+                failure: None,
+                opened: None,
+                generation: 0,
+                attempt: 0,
+                regions: None,
+                detail: Detail::All,
+                shape: Shape::Force,
+                scene: Arc::default(),
+                positions: Arc::default(),
+                settled: true,
+                drawn_from: 0,
+            }),
+            changes: watch::Sender::new(0),
+            current: AtomicU32::new(0),
+        });
+        project.clone().run(request);
+        project
+    }
+
+    /// Opens other texts, in place of what is being opened.
+    pub fn run(self: Arc<Self>, request: Request) {
+        let progress = Arc::new(Progress::new());
+        let attempt = {
+            let mut state = self.lock();
+            state.progress.cancel();
+            state.progress = Arc::clone(&progress);
+            state.request = request.clone();
+            (state.running, state.stage) = (true, "waiting");
+            state.attempt += 1;
+            state.attempt
+        };
+        self.tell();
+        tokio::task::spawn_blocking(move || {
+            let stage = |what| {
+                let mut state = self.lock();
+                if state.attempt == attempt {
+                    state.stage = what;
+                }
+                drop(state);
+                self.tell();
+            };
+            let found = Opened::new(&request, &progress, &stage);
+            let mut state = self.lock();
+            if state.attempt != attempt {
+                return;
+            }
+            state.running = false;
+            state.stage = "done";
+            match found {
+                Ok(opened) => {
+                    let large = opened.picture.len() > MOST_SHOWN;
+                    state.regions = Some(Regions::new(&opened.picture));
+                    state.detail = if large { Detail::Collapsed } else { Detail::All };
+                    state.opened = Some(Arc::new(opened));
+                    state.failure = None;
+                    state.generation += 1;
+                    self.draw(state);
+                }
+                Err(why) => {
+                    let messages = match &why {
+                        CantOpen::Wrong(messages) => messages.clone(),
+                        CantOpen::Cancelled => Vec::new(),
+                    };
+                    state.failure = Some(Failure { summary: why.to_string(), messages });
+                }
+            }
+            self.tell();
+        });
+    }
+
+    /// Stops what is going on.
+    pub fn cancel(&self) {
+        self.lock().progress.cancel();
+        self.current.fetch_add(1, SeqCst);
+        self.lock().settled = true;
+        self.tell();
+    }
+
+    /// Changes what is shown, and lays it out anew.
+    pub fn change(self: &Arc<Self>, change: &Change) -> Result<(), CantChange> {
+        let mut state = self.lock();
+        let opened = state.opened.clone().ok_or(CantChange::NotOpen)?;
+        let picture: &Picture = &opened.picture;
+        if change.detail == Some(Detail::All) && picture.len() > MOST_ONE_BY_ONE {
+            return Err(CantChange::TooMany(picture.len()));
+        }
+        let regions = state.regions.as_mut().ok_or(CantChange::NotOpen)?;
+        if let Some(region) = change.open
+            && !regions.open(picture, region)
+        {
+            return Err(CantChange::NoRegion);
+        }
+        let around = change.close_around.and_then(|node| regions.open_around(node));
+        if let Some(region) = change.close.or(around)
+            && !regions.close(region)
+        {
+            return Err(CantChange::NoRegion);
+        }
+        for &node in change.reveal.iter().flatten().filter(|&&node| (node as usize) < picture.len()) {
+            regions.reveal(picture, node);
+        }
+        if let Some(detail) = change.detail {
+            regions.close_all();
+            state.detail = detail;
+        }
+        state.shape = change.shape.unwrap_or(state.shape);
+        self.draw(state);
+        self.tell();
+        Ok(())
+    }
+
+    /// Makes the scene and starts its layout. Nodes that were on the scene before start where they were.
+    fn draw(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        let (Some(opened), Some(regions)) = (state.opened.clone(), state.regions.as_ref()) else { return };
+        let scene = Arc::new(Scene::new(&opened.picture, regions, state.detail));
+        let mut layout = Layout::new(&scene.graph(), state.shape, SEED);
+        if state.shape == Shape::Force && state.drawn_from == state.generation {
+            layout.resume(&scene.before(&state.scene, &state.positions, &opened.picture));
+        }
+        state.drawn_from = state.generation;
+        let version = self.current.fetch_add(1, SeqCst) + 1;
+        state.positions = Arc::new(layout.positions().to_vec());
+        state.scene = scene;
+        state.settled = false;
+        drop(state);
+        let project = Arc::clone(self);
+        tokio::task::spawn_blocking(move || project.settle(layout, version));
+    }
+
+    /// Lets a layout come to rest, and tells of it on the way.
+    fn settle(&self, mut layout: Layout, version: u32) {
+        let mut told = Instant::now();
+        loop {
+            layout.advance();
+            let settled = layout.is_settled();
+            if self.current.load(SeqCst) != version {
+                return;
+            }
+            if settled || told.elapsed() > BEAT {
+                told = Instant::now();
+                let mut positions = layout.positions().to_vec();
+                align(&mut positions);
+                let mut state = self.lock();
+                if self.current.load(SeqCst) != version {
+                    return;
+                }
+                state.positions = Arc::new(positions);
+                state.settled = settled;
+                drop(state);
+                self.tell();
+            }
+            if settled {
+                return;
+            }
+        }
+    }
+
+    /// What there is to know now.
+    pub fn status(&self) -> Status {
+        let state = self.lock();
+        Status {
+            running: state.running,
+            stage: state.stage,
+            done: state.progress.done(),
+            total: state.progress.total(),
+            failure: state.failure.clone(),
+            generation: state.generation,
+            scene: self.current.load(SeqCst),
+            settled: state.settled,
+            detail: state.detail,
+            shape: state.shape,
+        }
+    }
+
+    /// What was opened.
+    pub fn opened(&self) -> Option<Arc<Opened>> {
+        self.lock().opened.clone()
+    }
+
+    /// The texts that are or were opened last.
+    pub fn request(&self) -> Request {
+        self.lock().request.clone()
+    }
+
+    /// The scene with its number.
+    pub fn scene(&self) -> (u32, Arc<Scene>) {
+        let state = self.lock();
+        (self.current.load(SeqCst), Arc::clone(&state.scene))
+    }
+
+    /// Where the nodes of the scene are, with its number and whether they are at rest.
+    pub fn positions(&self) -> (u32, bool, Arc<Vec<Point>>) {
+        let state = self.lock();
+        (self.current.load(SeqCst), state.settled, Arc::clone(&state.positions))
+    }
+
+    /// How many nodes a region has, of how many equal parts.
+    pub fn region(&self, region: u32) -> Option<(usize, u32)> {
+        let state = self.lock();
+        state.regions.as_ref()?.get(region).map(|one| (one.members.len(), one.parts))
+    }
+
+    /// Hears of every change.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn tell(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere must not take the page down: the state is only ever replaced as a whole.
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

@@ -1,0 +1,434 @@
+//! The real server on loopback: who is refused, what is served, and what happens to wrong input.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use studio::{Settings, Studio};
+
+/// A server that stops with the test.
+struct Server {
+    runtime: Option<tokio::runtime::Runtime>,
+    port: u16,
+    token: String,
+}
+
+/// An answer: its status and its body.
+struct Reply {
+    status: u16,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+impl Server {
+    fn start(open: impl FnOnce(&Studio) + Send + 'static) -> Self {
+        Self::with_limit(2_000, open)
+    }
+
+    fn with_limit(most_states: usize, open: impl FnOnce(&Studio) + Send + 'static) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let address = runtime.block_on(async {
+            let settings = Settings { port: 0, most_states };
+            let studio = Studio::bind(&settings).await.unwrap();
+            open(&studio);
+            let address = studio.address();
+            tokio::spawn(studio.serve(std::future::pending()));
+            address
+        });
+        let rest = address.strip_prefix("http://127.0.0.1:").unwrap();
+        let (port, token) = rest.split_once("/?token=").unwrap();
+        Self { runtime: Some(runtime), port: port.parse().unwrap(), token: token.into() }
+    }
+
+    /// Sends exactly these lines; `Connection: close` makes the answer end.
+    fn raw(&self, request: &[u8]) -> Reply {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        // A server that refuses early may close before everything is sent.
+        let _ = stream.write_all(request);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("an answer has a head");
+        let head = String::from_utf8_lossy(&answer[..end]).into_owned();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut body = answer[end + 4..].to_vec();
+        if head.to_lowercase().contains("transfer-encoding: chunked") {
+            body = unchunked(&body);
+        }
+        Reply { status, headers: head, body }
+    }
+
+    fn send(&self, method: &str, path: &str, body: &str, headers: &str) -> Reply {
+        self.raw(
+            format!(
+                "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\nContent-Type: \
+                 application/json\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+                self.port,
+                body.len()
+            )
+            .as_bytes(),
+        )
+    }
+
+    fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, "", &format!("X-Watershed-Token: {}\r\n", self.token))
+    }
+
+    fn post(&self, path: &str, body: &serde_json::Value) -> Reply {
+        self.send("POST", path, &body.to_string(), &format!("X-Watershed-Token: {}\r\n", self.token))
+    }
+
+    /// The first status of a project in which nothing is running any more.
+    fn wait(&self, id: u32) -> serde_json::Value {
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < Duration::from_secs(30), "the project never comes to rest");
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            let request = format!(
+                "GET /api/projects/{id}/events?token={} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n",
+                self.token, self.port
+            );
+            stream.write_all(request.as_bytes()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+            let mut seen = String::new();
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = stream.read(&mut buffer) {
+                seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+                for line in seen.lines().filter_map(|line| line.strip_prefix("data: ")) {
+                    let Ok(status) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+                    if status["running"] == false && status["settled"] == true {
+                        return status;
+                    }
+                }
+            }
+        }
+    }
+
+    fn open_texts(&self, model: &str, property: &str) -> u32 {
+        let body = serde_json::json!({ "texts": {
+            "files": [{ "name": "m.lnt", "text": model }],
+            "property": { "name": "p.mcl", "text": property },
+        }});
+        let reply = self.post("/api/projects", &body);
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()["id"].as_u64().unwrap() as u32
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.runtime.take().unwrap().shutdown_background();
+    }
+}
+
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Some(end) = body.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&body[..end]).unwrap(), 16).unwrap();
+        if size == 0 {
+            break;
+        }
+        out.extend(&body[end + 2..end + 2 + size]);
+        body = &body[end + 4 + size..];
+    }
+    out
+}
+
+const MODEL: &str = "module m is process MAIN [COIN, TEA, BROKEN : none] is
+   COIN; select TEA [] BROKEN end select
+end process end module";
+const PROPERTY: &str = "[ true* . \"BROKEN\" ] false";
+
+#[test]
+fn without_the_token_nothing_is_told() {
+    let server = Server::start(|_| ());
+    for path in ["/", "/api/gallery", "/api/projects", "/api/projects/1", "/nothing"] {
+        assert_eq!(server.send("GET", path, "", "").status, 403, "{path}");
+        assert_eq!(server.send("GET", path, "", "X-Watershed-Token: 00\r\n").status, 403, "{path}");
+        assert_eq!(server.send("GET", &format!("{path}?token=guess"), "", "").status, 403, "{path}");
+    }
+    assert_eq!(server.get("/api/gallery").status, 200);
+    assert_eq!(server.send("GET", &format!("/?token={}", server.token), "", "").status, 200);
+}
+
+#[test]
+fn other_hosts_and_origins_are_refused() {
+    let server = Server::start(|_| ());
+    let (port, token) = (server.port, server.token.clone());
+    let ask = |host: &str, more: &str| {
+        server
+            .raw(
+                format!(
+                    "GET /api/gallery?token={token} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n"
+                )
+                .as_bytes(),
+            )
+            .status
+    };
+    assert_eq!(ask(&format!("127.0.0.1:{port}"), ""), 200);
+    assert_eq!(ask(&format!("localhost:{port}"), &format!("Origin: http://localhost:{port}\r\n")), 200);
+    // A name that was rebound to this machine.
+    assert_eq!(ask(&format!("evil.example:{port}"), ""), 403);
+    assert_eq!(ask("127.0.0.1", ""), 403);
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1"] {
+        assert_eq!(ask(&format!("127.0.0.1:{port}"), &format!("Origin: {origin}\r\n")), 403, "{origin}");
+    }
+}
+
+#[test]
+fn the_server_listens_on_this_machine_only() {
+    let server = Server::start(|_| ());
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let port = format!(":{:04X}", server.port);
+    let listening: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|local| local.ends_with(&port))
+        .collect();
+    assert!(
+        !listening.is_empty() && listening.iter().all(|local| local.starts_with("0100007F")),
+        "{listening:?}"
+    );
+}
+
+#[test]
+fn files_outside_the_model_are_not_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("model");
+    std::fs::create_dir(&inside).unwrap();
+    let secret = "module secret is type hidden_secret is a end type end module";
+    std::fs::write(folder.path().join("secret.lnt"), secret).unwrap();
+    std::fs::write(folder.path().join("secret.mcl"), "macro HIDDEN_SECRET () = true end_macro").unwrap();
+    std::fs::write(inside.join("m.lnt"), MODEL).unwrap();
+    let path = inside.join("m.lnt");
+    let server = Server::start(move |studio| studio.open(&path, &Default::default()).unwrap());
+    server.wait(1);
+    for path in [
+        "/../secret.lnt",
+        "/..%2fsecret.lnt",
+        "/api/projects/1/../../secret.lnt",
+        "/api/projects/1/%2e%2e/%2e%2e/etc/passwd",
+        "/etc/passwd",
+        "//etc/passwd",
+    ] {
+        let reply = server.get(path);
+        assert!(reply.status == 404 || reply.status == 400, "{path}: {}", reply.status);
+        assert!(!reply.text().contains("hidden_secret") && !reply.text().contains("root:"), "{path}");
+    }
+    let gallery = server.post("/api/projects", &serde_json::json!({ "gallery": "../../secret" }));
+    assert_eq!(gallery.status, 404);
+    // Names of texts are names only, and neither imports nor libraries reach out of the model's folder.
+    let texts = |model: &str, property: &str| {
+        serde_json::json!({
+            "files": [{ "name": "../secret.lnt", "text": model }],
+            "property": { "name": "../secret.mcl", "text": property },
+        })
+    };
+    let importing = "module m (SECRET) is process MAIN [A : none] is A end process end module";
+    let library = folder.path().join("secret.mcl");
+    let library = format!("library \"{}\" end_library [ true* . \"A\" ] false", library.display());
+    for (model, property) in [(importing, ""), (MODEL, library.as_str())] {
+        assert_eq!(server.post("/api/projects/1/run", &texts(model, property)).status, 202);
+        let status = server.wait(1);
+        assert!(!status["failure"].is_null(), "{status}");
+        assert!(!status.to_string().contains("hidden_secret"), "{status}");
+        assert!(!server.get("/api/projects/1").text().to_lowercase().contains("hidden_secret"));
+    }
+}
+
+#[test]
+fn oversized_bodies_are_refused() {
+    let server = Server::start(|_| ());
+    let large = format!("{{\"gallery\": \"{}\"}}", "x".repeat(9 << 20));
+    let reply =
+        server.send("POST", "/api/projects", &large, &format!("X-Watershed-Token: {}\r\n", server.token));
+    assert_eq!(reply.status, 413);
+    // A length that is only claimed is refused as well, before anything is read.
+    let claimed = server.raw(
+        format!(
+            "POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nX-Watershed-Token: {}\r\nConnection: \
+             close\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
+            server.port, server.token
+        )
+        .as_bytes(),
+    );
+    assert_eq!(claimed.status, 413);
+    assert_eq!(server.get("/api/gallery").status, 200);
+}
+
+#[test]
+fn the_page_may_not_be_framed_or_load_anything_from_elsewhere() {
+    let server = Server::start(|_| ());
+    let page = server.get("/");
+    assert_eq!(page.status, 200);
+    if page.text().contains("not built") {
+        assert!(page.text().contains("make"));
+        return;
+    }
+    let headers = page.headers.to_lowercase();
+    assert!(
+        headers.contains("default-src 'none'") && headers.contains("frame-ancestors 'none'"),
+        "{headers}"
+    );
+    assert!(headers.contains("referrer-policy: no-referrer"));
+}
+
+#[test]
+fn a_violation_is_opened_walked_and_explained() {
+    let server = Server::start(|_| ());
+    let id = server.open_texts(MODEL, PROPERTY);
+    let status = server.wait(id);
+    assert!(status["failure"].is_null(), "{status}");
+    let base = format!("/api/projects/{id}");
+    let summary = server.get(&base).json();
+    assert_eq!(summary["explanation"]["shape"]["name"], "unique choice");
+    assert_eq!(summary["explanation"]["neighbourhoods"]["ci"], 1);
+    let initial = server.get(&format!("{base}/state/0")).json();
+    assert_eq!(initial["outgoing"][0]["label"], "COIN");
+    let choice = server.get(&format!("{base}/state/{}", initial["outgoing"][0]["target"])).json();
+    assert_eq!(choice["kind"], "ci");
+    let tags: Vec<(&str, &str)> = choice["outgoing"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (step["label"].as_str().unwrap(), step["tag"].as_str().unwrap()))
+        .collect();
+    assert_eq!(tags, [("TEA", "correct"), ("BROKEN", "incorrect")]);
+    // Both ways between transitions and lines.
+    let wrong = choice["outgoing"][1]["edge"].as_u64().unwrap();
+    let edge = server.get(&format!("{base}/edge/{wrong}")).json();
+    assert_eq!(
+        (&edge["constructs"][0]["file"], &edge["constructs"][0]["line"]),
+        (&"m.lnt".into(), &2.into())
+    );
+    let line = server.get(&format!("{base}/line?file=m.lnt&line=2")).json();
+    assert_eq!(line["total"], 3);
+    let found = server.get(&format!("{base}/search?among=labels&pattern=%5Ebro")).json();
+    assert_eq!((&found["total"], &found["texts"][0]), (&1.into(), &"BROKEN".into()));
+    assert_eq!(server.get(&format!("{base}/search?among=labels&pattern=(")).status, 422);
+    let run = server.post(&format!("{base}/counterexample"), &serde_json::json!({ "nth": 1 })).json();
+    assert_eq!(run["steps"][1]["label"], "BROKEN");
+    let trace = |text: &str| {
+        let body = serde_json::json!({ "trace": { "name": "t.txt", "text": text } });
+        server.post(&format!("{base}/counterexample"), &body).status
+    };
+    assert_eq!((trace("COIN\nBROKEN\n"), trace("COIN\nTEA\n"), trace("TEA\n")), (200, 422, 422));
+    assert_eq!(server.get(&format!("{base}/state/99")).status, 404);
+    // The scene and its positions speak of the same nodes.
+    let scene = server.get(&format!("{base}/scene")).body;
+    let positions = server.get(&format!("{base}/positions")).body;
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap());
+    assert_eq!((&scene[..4], &positions[..4]), (&b"WSG1"[..], &b"WSP1"[..]));
+    assert_eq!((word(&scene, 1), word(&scene, 2), word(&scene, 3)), (word(&positions, 1), 5, 4));
+    assert_eq!(positions.len(), 16 + 12 * 5);
+}
+
+#[test]
+fn wrong_input_is_said_and_what_was_open_stays() {
+    let server = Server::start(|_| ());
+    let id = server.open_texts(MODEL, PROPERTY);
+    server.wait(id);
+    let run = |model: &str, property: &str| {
+        let body = serde_json::json!({
+            "files": [{ "name": "m.lnt", "text": model }],
+            "property": { "name": "p.mcl", "text": property },
+        });
+        assert_eq!(server.post(&format!("/api/projects/{id}/run"), &body).status, 202);
+        server.wait(id)
+    };
+    let model = run(&MODEL.replace("TEA []", "TEE []"), PROPERTY);
+    let message = &model["failure"]["messages"][0];
+    assert_eq!((&message["place"]["line"], &message["place"]["column"]), (&2.into(), &17.into()), "{model}");
+    let formula = run(MODEL, "[ true* . BROKEN ] false");
+    assert_eq!(formula["failure"]["messages"][0]["place"]["file"], "p.mcl", "{formula}");
+    // Two counters of sixty values each have 3,600 states.
+    let large = "module m is
+        process COUNT [A : any] is
+           var n : nat in n := 0; loop A (n); n := (n + 1) mod 60 end loop end var
+        end process
+        process MAIN [A, B : any] is par COUNT [A] || COUNT [B] end par end process
+    end module";
+    let limit = run(large, "");
+    let said = limit["failure"]["messages"][0]["message"].as_str().unwrap();
+    assert!(said.contains("over its limit"), "{said}");
+    let alone = large.replace(" mod 60", "").replace("par COUNT [A] || COUNT [B] end par", "COUNT [A]");
+    let overflow = run(&alone, "");
+    assert_eq!(overflow["failure"]["messages"][0]["place"]["line"], 3, "{overflow}");
+    // The last good state is still there to be looked at.
+    assert_eq!(server.get(&format!("/api/projects/{id}/state/0")).json()["outgoing"][0]["label"], "COIN");
+    let good = run(MODEL, PROPERTY);
+    assert!(good["failure"].is_null() && good["generation"] == 2, "{good}");
+    let broken = server.send(
+        "POST",
+        "/api/projects",
+        "{\"texts\":",
+        &format!("X-Watershed-Token: {}\r\n", server.token),
+    );
+    assert_eq!(broken.status, 400);
+}
+
+#[test]
+fn several_models_are_open_at_once_and_can_be_closed() {
+    let server = Server::start(|_| ());
+    let first = server.open_texts(MODEL, PROPERTY);
+    let second = server.open_texts(MODEL, "");
+    assert_eq!(server.get("/api/projects").json().as_array().unwrap().len(), 2);
+    server.wait(first);
+    assert!(server.wait(second)["failure"].is_null());
+    assert!(server.get(&format!("/api/projects/{second}")).json()["explanation"].is_null());
+    let token = format!("X-Watershed-Token: {}\r\n", server.token);
+    assert_eq!(server.send("DELETE", &format!("/api/projects/{first}"), "", &token).status, 204);
+    assert_eq!(server.get(&format!("/api/projects/{first}")).status, 404);
+}
+
+#[test]
+fn long_work_tells_how_far_it_is_and_can_be_cancelled() {
+    let server = Server::with_limit(1_000_000_000, |_| ());
+    // A counter for each of five processes: 10^12 states.
+    let large = "module m is
+        process COUNT [A : any] is
+           var n : nat in n := 0; loop A (n); n := (n + 1) mod 250 end loop end var
+        end process
+        process MAIN [A : any] is
+           par COUNT [A] || COUNT [A] || COUNT [A] || COUNT [A] || COUNT [A] end par
+        end process
+    end module";
+    let id = server.open_texts(large, "");
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(30), "nothing is explored");
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        let request = format!(
+            "GET /api/projects/{id}/events?token={} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n",
+            server.token, server.port
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut buffer = [0; 4096];
+        let mut seen = String::new();
+        while !seen.contains("\n\n") || !seen.contains("data: ") {
+            let count = stream.read(&mut buffer).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        if seen.contains("\"stage\":\"exploring\"") && !seen.contains("\"done\":0,") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(server.post(&format!("/api/projects/{id}/cancel"), &serde_json::json!({})).status, 202);
+    let status = server.wait(id);
+    assert_eq!(status["failure"]["summary"], "cancelled", "{status}");
+    // Another model opens as if nothing had happened.
+    let next = server.open_texts(MODEL, PROPERTY);
+    assert!(server.wait(next)["failure"].is_null());
+}

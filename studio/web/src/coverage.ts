@@ -1,0 +1,151 @@
+// The coverage view: the source with what examples exercise, each of them to switch on and off.
+import { button, count, make } from "./dom";
+import { short } from "./listing";
+import type { Place, TextFile } from "./wire";
+
+interface Item extends Place {
+  kind: "block" | "true" | "false" | "action";
+  covered_by: number[];
+}
+
+interface Finding extends Place {
+  kind: string;
+  message: string;
+  why: string[];
+  advice: string | null;
+}
+
+export interface CoverageAnswer {
+  examples: { suite: string; name: string; states: number; transitions: number; stopped: string | null; seconds: number }[];
+  items: Item[];
+  findings: Finding[];
+}
+
+export class CoveragePanel {
+  readonly element = make("section", { id: "coverage" });
+  private roots = make("textarea", { id: "roots", rows: 2, placeholder: "MAIN", spellcheck: false });
+  private body = make("div");
+  private files: TextFile[] = [];
+  private answer: CoverageAnswer | null = null;
+  private on: boolean[] = [];
+  private asking = false;
+
+  constructor(
+    private measure: (roots: string[]) => Promise<CoverageAnswer>,
+    private say: (text: string) => void,
+  ) {
+    this.roots.title = "Examples to add: processes to start, with their arguments, one a line";
+    this.roots.onkeydown = (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.run();
+    };
+    this.element.append(
+      make("p", { className: "hint", textContent: "What do examples never exercise? Add processes to start, one a line, and switch them on and off." }),
+      this.roots,
+      make("div", { className: "bar" }, button("Measure", "Run the examples and measure what they exercise (Ctrl+Enter)", () => void this.run(), "measure")),
+      this.body,
+    );
+  }
+
+  show(files: TextFile[]): void {
+    this.files = files;
+    this.answer = null;
+    this.body.replaceChildren();
+  }
+
+  /** Which examples are on, for tests. */
+  get enabled(): string[] {
+    return (this.answer?.examples ?? []).filter((_, at) => this.on[at]).map((example) => example.name);
+  }
+
+  async run(): Promise<void> {
+    if (this.asking) return;
+    this.asking = true;
+    this.body.replaceChildren(make("p", { className: "hint", textContent: "Running the examples…" }));
+    try {
+      const answer = await this.measure(this.roots.value.split("\n").filter((line) => line.trim() !== ""));
+      this.answer = answer;
+      this.on = answer.examples.map(() => true);
+      this.render();
+    } catch (error) {
+      this.body.replaceChildren(make("p", { className: "error", textContent: (error as Error).message }));
+      this.say((error as Error).message);
+    }
+    this.asking = false;
+  }
+
+  private covered(item: Item): boolean {
+    return item.covered_by.some((example) => this.on[example]);
+  }
+
+  private flip(examples: number[], on: boolean): void {
+    examples.forEach((at) => (this.on[at] = on));
+    this.render();
+  }
+
+  private render(): void {
+    const answer = this.answer!;
+    const suites = [...new Set(answer.examples.map((example) => example.suite))];
+    const list = make("div", { id: "examples" });
+    for (const suite of suites) {
+      const members = [...answer.examples.keys()].filter((at) => answer.examples[at]!.suite === suite);
+      const all = members.every((at) => this.on[at]);
+      const box = make("input", { type: "checkbox", checked: all, onchange: () => this.flip(members, !all) });
+      list.append(make("label", { className: "row", title: "The whole suite on or off" }, box, make("b", { textContent: suite })));
+      for (const at of members) {
+        const example = answer.examples[at]!;
+        const one = make("input", { type: "checkbox", checked: this.on[at]!, data: { example: example.name }, onchange: () => this.flip([at], !this.on[at]) });
+        const states = count(example.states, "state");
+        const title = example.stopped ? `partial: ${example.stopped}` : `${states}, ${count(example.transitions, "transition")}`;
+        list.append(make("label", { className: "row example", title }, one, make("span", { className: "name", textContent: example.name }), make("span", { className: "amount", textContent: states + (example.stopped ? ", partial" : "") })));
+      }
+    }
+    const ratio = (name: string, kinds: Item["kind"][]) => {
+      const items = answer.items.filter((item) => kinds.includes(item.kind));
+      const covered = items.filter((item) => this.covered(item)).length;
+      const percent = items.length ? `${Math.round((1000 * covered) / items.length) / 10} %` : "none";
+      return make("div", { className: "row", data: { ratio: name } }, make("span", { className: "name", textContent: name }), make("span", { className: "amount", textContent: `${percent} (${covered} of ${items.length})` }));
+    };
+    const listing = make("div", { className: "code", id: "covered" });
+    const files = new Set(answer.items.map((item) => item.file));
+    for (const file of this.files.filter((file) => files.has(file.name))) listing.append(...this.annotated(file));
+    const findings = answer.findings.map((finding) => {
+      const card = make("div", { className: "card", tabIndex: 0 }, make("b", { textContent: `${finding.kind}, ${short(finding.file)}:${finding.line}` }), make("div", { textContent: finding.message }));
+      finding.why.forEach((text) => card.append(make("div", { className: "hint", textContent: text })));
+      if (finding.advice) card.append(make("div", { className: "hint", textContent: `Hint: ${finding.advice}` }));
+      card.onclick = () => listing.querySelector(`[data-at="${CSS.escape(`${finding.file}:${finding.line}`)}"]`)?.scrollIntoView({ block: "center" });
+      return card;
+    });
+    const some = this.on.every((one) => one) ? "" : " (of all examples together)";
+    this.body.replaceChildren(
+      list,
+      make("h2", { textContent: "Exercised" }),
+      ratio("blocks", ["block"]),
+      ratio("decision outcomes", ["true", "false"]),
+      ratio("actions", ["action"]),
+      make("h2", { textContent: `Findings${some}` }),
+      ...(findings.length ? findings : [make("p", { className: "hint", textContent: "No holes." })]),
+      make("h2", { textContent: "Source" }),
+      make("p", { className: "hint", textContent: "A solid bar: exercised. Dashed: in part. Red: never." }),
+      listing,
+    );
+  }
+
+  /** The lines of a file with what is and is not exercised on them. */
+  private annotated(file: TextFile): HTMLElement[] {
+    const items = this.answer!.items.filter((item) => item.file === file.name);
+    const title = this.files.length > 1 ? [make("h3", { textContent: short(file.name) })] : [];
+    const lines = file.text.split("\n").map((text, at) => {
+      const line = at + 1;
+      let here = items.filter((item) => item.kind !== "block" && item.line === line);
+      if (here.length === 0) here = items.filter((item) => item.kind === "block" && item.line <= line && line <= item.end_line);
+      const missing = here.filter((item) => !this.covered(item));
+      const state = here.length === 0 ? "" : missing.length === 0 ? "full" : missing.length < here.length ? "part" : "never";
+      const words = { block: "block", true: "being true", false: "being false", action: "action" };
+      const element = make("div", { className: `code-line ${state}`, data: { at: `${file.name}:${line}`, line: String(line) } });
+      if (missing.length) element.title = `never exercised: ${missing.map((item) => words[item.kind]).join(", ")}`;
+      element.append(make("span", { className: "number", textContent: String(line) }), make("span", { className: "text", textContent: text || " " }));
+      return element;
+    });
+    return [...title, ...lines];
+  }
+}

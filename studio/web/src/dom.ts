@@ -1,0 +1,36 @@
+// Elements in one line each.
+
+type Child = Node | string | null | undefined | false;
+
+/** A new element with properties and children. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  properties: Partial<HTMLElementTagNameMap[K]> & { data?: Record<string, string> } = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(name);
+  const { data, ...rest } = properties;
+  Object.assign(element, rest);
+  Object.entries(data ?? {}).forEach(([key, value]) => (element.dataset[key] = value));
+  element.append(...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A button with a tooltip that says what it does and which key does the same. */
+export function button(text: string, title: string, click: () => void, id?: string): HTMLButtonElement {
+  const element = make("button", { textContent: text, title, type: "button", onclick: click });
+  if (id) element.id = id;
+  return element;
+}
+
+/** `1 state`, `1,234 states`. */
+export function count(amount: number, noun: string): string {
+  return `${amount.toLocaleString("en")} ${noun}${amount === 1 ? "" : "s"}`;
+}
+
+/** Offers a file to save. */
+export function save(name: string, content: Blob): void {
+  const link = make("a", { href: URL.createObjectURL(content), download: name });
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,142 @@
+// Editing the model and the property: plain text with line numbers, wrong places underlined, messages below.
+import { button, make } from "./dom";
+import { short } from "./listing";
+import type { Message, Summary, TextFile, Texts } from "./wire";
+
+export class Editor {
+  readonly element = make("section", { id: "editor" });
+  private files: TextFile[] = [];
+  private property: TextFile = { name: "property.mcl", text: "" };
+  private root = "";
+  private chosen: string | null = null;
+  private current = 0;
+  private messages: Message[] = [];
+  private editable = true;
+
+  constructor(private run: (texts: Texts) => void) {}
+
+  show(summary: Summary): void {
+    this.files = summary.files.map((file) => ({ ...file }));
+    this.property = { ...summary.property };
+    this.root = summary.root ?? "";
+    this.chosen = summary.properties.includes(this.chosen ?? "") ? this.chosen : null;
+    this.editable = summary.editable;
+    this.current = Math.min(this.current, this.files.length);
+    this.render();
+  }
+
+  complain(messages: Message[]): void {
+    this.messages = messages;
+    const first = messages.find((message) => message.place)?.place;
+    const file = this.all().findIndex((one) => one.name === first?.file);
+    if (file >= 0) this.current = file;
+    this.render();
+  }
+
+  private all(): TextFile[] {
+    return [...this.files, this.property];
+  }
+
+  texts(): Texts {
+    const files = this.editable ? this.files : [];
+    return { files, property: this.property, chosen: this.chosen, root: this.root.trim() || null };
+  }
+
+  choose(property: string | null): void {
+    this.chosen = property;
+    this.run(this.texts());
+  }
+
+  focus(): void {
+    this.element.querySelector("textarea")?.focus();
+  }
+
+  private render(): void {
+    const tabs = this.all().map((file, at) =>
+      make("button", {
+        textContent: short(file.name) || "property.mcl",
+        className: at === this.current ? "on" : "",
+        type: "button",
+        onclick: () => {
+          this.current = at;
+          this.render();
+        },
+      }),
+    );
+    const file = this.all()[this.current]!;
+    const here = this.messages.filter((message) => message.place?.file === file.name);
+    const area = make("textarea", { id: "text", value: file.text, spellcheck: false, wrap: "off", rows: 10 });
+    area.setAttribute("aria-label", `Text of ${short(file.name)}`);
+    area.placeholder = this.current === this.files.length ? "A property in MCL, such as [ true* . \"ERROR\" ] false" : "";
+    const back = make("pre", { className: "backdrop" });
+    const gutter = make("pre", { className: "gutter" });
+    const paint = () => {
+      const lines = file.text.split("\n");
+      gutter.replaceChildren(
+        ...lines.map((_, at) => {
+          const wrong = here.find((message) => message.place!.line === at + 1);
+          return make("span", { className: wrong ? wrong.severity : "", title: wrong?.message ?? "", textContent: `${at + 1}\n` });
+        }),
+      );
+      back.replaceChildren(
+        ...lines.flatMap((line, at) => {
+          const message = here.find((one) => one.place!.line === at + 1);
+          if (!message) return [line + "\n"];
+          const { column, end_line, end_column } = message.place!;
+          const end = end_line > at + 1 ? line.length : Math.max(end_column - 1, column);
+          const text = line.slice(column - 1, end) || " ";
+          return [line.slice(0, column - 1), make("mark", { className: message.severity, textContent: text }), line.slice(end) + "\n"];
+        }),
+      );
+    };
+    paint();
+    area.oninput = () => {
+      file.text = area.value;
+      here.length = 0;
+      paint();
+    };
+    area.onscroll = () => {
+      back.scrollTop = gutter.scrollTop = area.scrollTop;
+      back.scrollLeft = area.scrollLeft;
+    };
+    area.onkeydown = (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run(this.texts());
+    };
+    const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "Where to start: a process with its arguments, such as MAIN (2, true)" });
+    root.oninput = () => (this.root = root.value);
+    this.element.replaceChildren(
+      make("div", { className: "tabs" }, ...tabs),
+      make("div", { className: "edit" }, gutter, make("div", { className: "stack" }, back, area)),
+      this.list(area),
+      make(
+        "div",
+        { className: "bar" },
+        make("label", { title: root.title }, "start ", root),
+        button("Run", "Open the edited texts (Ctrl+Enter)", () => this.run(this.texts()), "run"),
+      ),
+      make("p", { className: "hint", textContent: "Edits stay in this page: your files are not changed." }),
+    );
+    const first = here[0]?.place;
+    if (first) area.scrollTop = Math.max(0, (first.line - 4) * 18);
+  }
+
+  private list(area: HTMLTextAreaElement): HTMLElement {
+    const list = make("ul", { id: "messages" });
+    for (const message of this.messages) {
+      const place = message.place;
+      const where = place ? `${short(place.file)}:${place.line}:${place.column}: ` : "";
+      const item = make("li", { className: message.severity }, make("b", { textContent: where }), message.message);
+      if (message.label) item.append(make("div", { textContent: message.label }));
+      for (const text of message.notes) item.append(make("div", { className: "hint", textContent: text }));
+      for (const text of message.helps) item.append(make("div", { className: "hint", textContent: `Hint: ${text}` }));
+      if (place) {
+        item.onclick = () => {
+          area.focus();
+          area.scrollTop = Math.max(0, (place.line - 4) * 18);
+        };
+      }
+      list.append(item);
+    }
+    return list;
+  }
+}

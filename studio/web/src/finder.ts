@@ -1,0 +1,68 @@
+// Searching labels and states by a regular expression.
+import { count, make } from "./dom";
+import type { Found } from "./wire";
+
+export class Finder {
+  readonly element = make("section", { id: "finder" });
+  private input = make("input", { type: "search", id: "search", placeholder: "Search (regex), press Enter" });
+  private among = make("select", { id: "among", title: "What to search" });
+  private result = make("div", { id: "found", className: "hint" });
+
+  constructor(
+    private search: (among: "labels" | "states", pattern: string) => Promise<Found>,
+    private found: (found: Found | null, among: "labels" | "states") => void,
+    private visit: (node: number) => void,
+  ) {
+    this.among.append(
+      make("option", { value: "labels", textContent: "labels" }),
+      make("option", { value: "states", textContent: "states" }),
+    );
+    this.input.title = "Labels, or values of states such as round = 3; lower and upper case are the same (key /)";
+    this.input.onkeydown = (event) => {
+      if (event.key === "Enter") void this.go();
+      if (event.key === "Escape") this.clear();
+    };
+    this.among.onchange = () => void this.go();
+    this.element.append(make("div", { className: "bar" }, this.input, this.among), this.result);
+  }
+
+  focus(): void {
+    this.input.focus();
+    this.input.select();
+  }
+
+  clear(): void {
+    this.input.value = "";
+    this.result.replaceChildren();
+    this.found(null, "labels");
+    this.input.blur();
+  }
+
+  private async go(): Promise<void> {
+    const among = this.among.value as "labels" | "states";
+    if (this.input.value === "") return this.clear();
+    try {
+      const found = await this.search(among, this.input.value);
+      const noun = among === "labels" ? "transition" : "state";
+      this.result.replaceChildren(count(found.total, noun));
+      found.texts.slice(0, 40).forEach((text, at) => {
+        const node = found.nodes[at];
+        const visit = () => {
+          if (node !== undefined) this.visit(node);
+        };
+        const item = make("button", { className: "hit", textContent: among === "states" ? `${text} (node ${node})` : text, type: "button" });
+        // Labels are listed once each, states one by one: only those can be visited.
+        if (among === "states") item.onclick = visit;
+        else
+          item.onclick = () => {
+            this.input.value = `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+            void this.go();
+          };
+        this.result.append(item);
+      });
+      this.found(found, among);
+    } catch (error) {
+      this.result.textContent = (error as Error).message;
+    }
+  }
+}

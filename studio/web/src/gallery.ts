@@ -1,0 +1,58 @@
+// The first thing a visitor sees without a model: bundled ones to look at, and how to bring one's own.
+import { button, make } from "./dom";
+import type { Entry, TextFile, Texts } from "./wire";
+
+export function galleryOf(
+  entries: Entry[],
+  open: (what: { gallery: string } | { texts: Texts }) => void,
+  close: (() => void) | null,
+): HTMLElement {
+  const cards = (group: Entry["group"]) =>
+    make(
+      "div",
+      { className: "cards" },
+      ...entries
+        .filter((entry) => entry.group === group)
+        .map((entry) => {
+          const card = button("", entry.about, () => open({ gallery: entry.name }));
+          card.className = "card";
+          card.dataset["name"] = entry.name;
+          card.append(make("b", { textContent: entry.name.split("/").pop()!.replaceAll("_", " ") }), make("span", { textContent: entry.about }));
+          return card;
+        }),
+    );
+  const files = make("input", { type: "file", multiple: true, accept: ".lnt,.aut,.mcl", id: "files", title: "A model (.lnt or .aut), the modules it imports, and a property (.mcl)" });
+  files.onchange = () => void readFiles(files.files).then((texts) => open({ texts }));
+  const sheet = make(
+    "div",
+    { className: "sheet", id: "gallery" },
+    make("h1", { textContent: "Watershed Studio" }),
+    make("p", {
+      textContent:
+        "See where right and wrong part. Pick a model: its states appear in 3D, transitions green where the property is safe, red where it is lost, and yellow states are where that is decided.",
+    }),
+    make("h2", { textContent: "Typical bugs, each with its own shape" }),
+    cards("bugs"),
+    make("h2", { textContent: "Models" }),
+    cards("models"),
+    make("h2", { textContent: "Models with suites of examples: press K to see what these exercise" }),
+    cards("coverage"),
+    make("h2", { textContent: "Your own" }),
+    make("p", {}, make("label", {}, "Files: ", files), " or start with ", make("code", { textContent: "watershed studio model.lnt property.mcl" })),
+    close ? make("button", { textContent: "Close", onclick: close, type: "button" }) : "",
+  );
+  return make("div", { className: "overlay" }, sheet);
+}
+
+/** Texts of files: the first model leads, other models are modules that it imports. */
+export async function readFiles(list: FileList | null): Promise<Texts> {
+  const all: TextFile[] = await Promise.all([...(list ?? [])].map(async (file) => ({ name: file.name, text: await file.text() })));
+  const models = all.filter((file) => !file.name.endsWith(".mcl"));
+  const property = all.find((file) => file.name.endsWith(".mcl")) ?? { name: "property.mcl", text: "" };
+  // The module that no other imports leads.
+  const stem = (file: TextFile) => file.name.replace(/\.\w+$/, "").toLowerCase();
+  const imported = (file: TextFile) =>
+    models.some((other) => other !== file && new RegExp(`module\\s+\\w+\\s*\\([^)]*\\b${stem(file)}\\b`, "i").test(other.text));
+  models.sort((a, b) => Number(imported(a)) - Number(imported(b)));
+  return { files: models, property, chosen: null, root: null };
+}

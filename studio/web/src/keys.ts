@@ -1,0 +1,38 @@
+// The keys, in one list that the page obeys and shows.
+import { make } from "./dom";
+
+export interface Key {
+  keys: string[];
+  shown: string;
+  says: string;
+  does: () => void;
+}
+
+/** Obeys the keys wherever the user is not writing. */
+export function listen(keys: Key[]): void {
+  window.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    const writing = target.matches("input:not([type=checkbox]), textarea, select");
+    if (event.key === "Escape") target.blur();
+    if ((writing && event.key !== "Escape") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const name = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+    const key = keys.find((one) => one.keys.includes(name));
+    if (!key) return;
+    event.preventDefault();
+    key.does();
+  });
+}
+
+/** The list as an overlay. */
+export function helpOf(keys: Key[], close: () => void): HTMLElement {
+  const rows = keys.map((key) => make("div", { className: "key" }, make("kbd", { textContent: key.shown }), make("span", { textContent: key.says })));
+  const sheet = make(
+    "div",
+    { className: "sheet", id: "help" },
+    make("h1", { textContent: "Keys" }),
+    make("p", { textContent: "Drag to turn, scroll to zoom, right drag to move. Click a state or a transition to see where it comes from; double click a super-node to open it." }),
+    make("div", { className: "keys" }, ...rows),
+    make("button", { textContent: "Close", onclick: close, type: "button" }),
+  );
+  return make("div", { className: "overlay", onclick: (event) => event.target === event.currentTarget && close() }, sheet);
+}

@@ -1,0 +1,82 @@
+// The legend, which is the filter at the same time.
+import { make } from "./dom";
+import { KIND_WORDS, TAG_WORDS, type Palette } from "./palette";
+import type { Filter } from "./space";
+import { KINDS, TAGS, type Explanation, type KindWord, type TagWord } from "./wire";
+
+export class Legend {
+  readonly element = make("section", { id: "legend" });
+  readonly filter: Filter = {
+    tags: { correct: true, incorrect: true, neutral: true },
+    kinds: { cn: true, in: true, ci: true, cin: true },
+    after: true,
+  };
+
+  constructor(private changed: () => void) {}
+
+  show(palette: Palette, explanation: Explanation | null): void {
+    const rows: HTMLElement[] = [make("h2", { textContent: "Transitions" })];
+    const row = (key: string, swatch: HTMLElement, name: string, amount: string, title: string, on: boolean, flip: () => void) =>
+      make(
+        "label",
+        { title, className: "row" },
+        make("input", { type: "checkbox", checked: on, id: `filter-${key}`, onchange: flip }),
+        swatch,
+        make("span", { className: "name", textContent: name }),
+        make("span", { className: "amount", textContent: amount }),
+      );
+    TAGS.forEach((tag, at) => {
+      const swatch = make("i", { className: `line ${tag}` });
+      swatch.style.setProperty("--colour", palette.tags[tag]);
+      const amount = explanation?.tags[tag].toLocaleString("en") ?? "";
+      const flip = () => this.flipTag(tag);
+      rows.push(row(tag, swatch, tag, amount, `${tag}: ${TAG_WORDS[tag]} (key ${at + 1})`, this.filter.tags[tag], flip));
+    });
+    const faint = make("i", { className: "line after" });
+    faint.style.setProperty("--colour", palette.tags.incorrect);
+    const after = "what happens once the violation is complete (key 8)";
+    rows.push(row("after", faint, "after the violation", "", after, this.filter.after, () => this.flipAfter()));
+    rows.push(make("h2", { textContent: "Neighbourhoods", title: "states in which it is decided how a run ends" }));
+    KINDS.forEach((kind, at) => {
+      const swatch = make("i", { className: "dot" });
+      swatch.style.background = palette.kinds[kind];
+      const amount = explanation?.neighbourhoods[kind].toLocaleString("en") ?? "";
+      const title = `${kind}: ${KIND_WORDS[kind]} (key ${at + 4})`;
+      rows.push(row(kind, swatch, kind, amount, title, this.filter.kinds[kind], () => this.flipKind(kind)));
+    });
+    const other = (colour: string, name: string, title: string, style = "") => {
+      const swatch = make("i", { className: `dot ${style}` });
+      swatch.style.background = colour;
+      return make("div", { className: "row", title }, swatch, make("span", { className: "name", textContent: name }));
+    };
+    rows.push(
+      make("h2", { textContent: "States" }),
+      other(palette.initial, "initial", "where every run starts"),
+      other(palette.goal, "violation", "where the property is violated"),
+      other(palette.sink, "sink", "everything that is safe for good"),
+      other(palette.region, "super-node", "several states drawn as one: double click or press O to open", "box"),
+    );
+    this.element.replaceChildren(...rows);
+  }
+
+  private flip(key: string, on: boolean): void {
+    const box = document.getElementById(`filter-${key}`) as HTMLInputElement | null;
+    if (box) box.checked = on;
+    this.changed();
+  }
+
+  flipTag(tag: TagWord): void {
+    this.filter.tags[tag] = !this.filter.tags[tag];
+    this.flip(tag, this.filter.tags[tag]);
+  }
+
+  flipKind(kind: KindWord): void {
+    this.filter.kinds[kind] = !this.filter.kinds[kind];
+    this.flip(kind, this.filter.kinds[kind]);
+  }
+
+  flipAfter(): void {
+    this.filter.after = !this.filter.after;
+    this.flip("after", this.filter.after);
+  }
+}

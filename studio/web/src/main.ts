@@ -1,0 +1,673 @@
+// The page: puts the parts together and passes on what happens in one to the others.
+import { LiveProject, Program, Snapshot, type Backend } from "./backend";
+import { Choices } from "./choices";
+import { CoveragePanel, type CoverageAnswer } from "./coverage";
+import { button, count, make, save } from "./dom";
+import { Editor } from "./editor";
+import { Finder } from "./finder";
+import { galleryOf } from "./gallery";
+import { helpOf, listen, type Key } from "./keys";
+import { Legend } from "./legend";
+import { Listing, short } from "./listing";
+import { DARK, LIGHT } from "./palette";
+import { Space, type Hit } from "./space";
+import "./style.css";
+import { Walk } from "./walk";
+import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
+
+type Panel = "source" | "walk" | "edit" | "coverage";
+
+class Page {
+  private token = new URLSearchParams(location.search).get("token") ?? "";
+  private program = new Program(this.token);
+  private snapshot = Snapshot.inPage();
+  backend: Backend | null = null;
+  summary: Summary | null = null;
+  scene: Scene | null = null;
+  status: Status | null = null;
+  private stopWatching: () => void = () => undefined;
+  private generation = -1;
+  private sceneVersion = -1;
+  private fitted = false;
+  private fetching = false;
+  private again = false;
+  selected: Hit = null;
+  private nth = 1;
+  private seed = 0;
+  private labelsShown = false;
+
+  private holder = make("main", { id: "space" });
+  private tooltip = make("div", { id: "tooltip", hidden: true });
+  private note = make("div", { id: "note", hidden: true });
+  private progress = make("div", { id: "progress", hidden: true });
+  private lost = make("div", { id: "lost", hidden: true, textContent: "The program does not answer. Start it again and open the address it prints; what you see here stays." });
+  private title = make("span", { id: "title" });
+  private sizes = make("span", { id: "sizes", className: "hint" });
+  private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
+  private projects = make("select", { id: "projects", hidden: true, title: "Models that are open" });
+  private panels: Record<Panel, HTMLElement>;
+  private overlay: HTMLElement | null = null;
+
+  readonly space: Space;
+  readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
+  readonly listing = new Listing((file, line) => void this.lightLine(file, line));
+  readonly walk: Walk;
+  readonly editor = new Editor((texts) => void this.run(texts));
+  readonly coverage = new CoveragePanel(
+    (roots) => this.project!.post<CoverageAnswer>("coverage", { roots }),
+    (text) => this.say(text),
+  );
+  readonly choices = new Choices((choice) => void this.showChoice(choice));
+  readonly finder: Finder;
+  private keys: Key[];
+
+  constructor() {
+    this.walk = new Walk({
+      state: (node) => this.asked().state(node),
+      walked: (path, cursor, node) => void this.drawWalk(path, cursor, node),
+      look: (edge) => void this.lookAtEdge(edge),
+      say: (text) => this.say(text),
+      wantCounterexample: (which) => void this.counterexample(which),
+      wantTraceFile: () => this.pickTrace(),
+    });
+    this.finder = new Finder(
+      (among, pattern) => this.asked().search(among, pattern),
+      (found, among) => {
+        this.space.highlight("found", among === "labels" ? (found?.drawn ?? []) : []);
+        if (among === "states" && found?.drawn.length) this.space.mark(found.drawn[0]!);
+      },
+      (node) => void this.visit(node),
+    );
+    this.panels = { source: this.listing.element, walk: this.walk.element, edit: this.editor.element, coverage: this.coverage.element };
+    this.keys = this.makeKeys();
+    this.build();
+    this.space = new Space(this.holder);
+    this.theme(localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    this.listenToPointer();
+    listen(this.keys);
+    void this.start();
+  }
+
+  private build(): void {
+    const live = this.snapshot === null;
+    const tabs = (Object.keys(this.panels) as Panel[])
+      .filter((panel) => live || (panel !== "edit" && panel !== "coverage"))
+      .map((panel) => {
+        const words = { source: "Source", walk: "Walk", edit: "Edit", coverage: "Coverage" };
+        return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
+      });
+    this.properties.onchange = () => this.editor.choose(this.properties.value || null);
+    this.projects.onchange = () => this.open(Number(this.projects.value));
+    const header = make(
+      "header",
+      {},
+      make("b", { textContent: "Watershed" }),
+      live ? button("Models", "Examples and your own files (G)", () => void this.gallery(), "models") : "",
+      live ? this.projects : "",
+      this.title,
+      live ? this.properties : "",
+      this.sizes,
+      make("span", { className: "gap" }),
+      button("Fit", "Show everything from the front (F)", () => this.space.fit(), "fit"),
+      button("Labels", "Show labels (L)", () => this.flipLabels(), "labels"),
+      live ? button("Layers", "Lay out by distance from the initial state, or freely (Y)", () => this.flipShape(), "shape-button") : "",
+      live ? button("Collapse", "Draw regions without a choice as super-nodes, or every state (D)", () => this.flipDetail(), "detail") : "",
+      button("PNG", "Save the picture (S)", () => void this.saveImage(), "png"),
+      live ? button("Share", "Save this view as a page that works without the program (E)", () => void this.share(), "share") : "",
+      button("◐", "Light or dark (T)", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark"), "theme"),
+      button("?", "Keys (?)", () => this.help(), "help-button"),
+    );
+    const left = make("aside", { className: "left" }, this.finder.element, this.choices.element, this.legend.element);
+    const right = make("aside", { className: "right" }, make("nav", { className: "tabs" }, ...tabs), ...Object.values(this.panels));
+    this.holder.append(this.tooltip, this.note, this.progress);
+    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right));
+    this.show("source");
+  }
+
+  show(panel: Panel): void {
+    for (const [name, element] of Object.entries(this.panels)) {
+      element.hidden = name !== panel;
+      document.getElementById(`tab-${name}`)?.classList.toggle("on", name === panel);
+    }
+  }
+
+  private async start(): Promise<void> {
+    if (this.snapshot) return this.use(this.snapshot);
+    try {
+      const projects = await this.program.projects();
+      const last = projects.at(-1);
+      if (last) this.open(last.id);
+      else await this.gallery();
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  private asked(): Backend {
+    if (!this.backend) throw new Error("Open a model first.");
+    return this.backend;
+  }
+
+  private get project(): LiveProject | null {
+    return this.backend instanceof LiveProject ? this.backend : null;
+  }
+
+  open(id: number): void {
+    void this.listProjects(id);
+    this.use(this.program.project(id));
+  }
+
+  private async listProjects(current: number): Promise<void> {
+    const projects = await this.program.projects();
+    this.projects.replaceChildren(...projects.map((one) => make("option", { value: String(one.id), textContent: one.name, selected: one.id === current })));
+    this.projects.hidden = projects.length < 2;
+  }
+
+  private use(backend: Backend): void {
+    this.stopWatching();
+    this.backend = backend;
+    this.generation = this.sceneVersion = -1;
+    this.scene = this.summary = null;
+    this.walk.reset();
+    this.closeOverlay();
+    this.stopWatching = backend.watch(
+      (status) => void this.told(status),
+      (lost) => (this.lost.hidden = !lost),
+    );
+  }
+
+  /** Something has changed: fetches what is new, one thing after the other. */
+  private async told(status: Status): Promise<void> {
+    this.status = status;
+    this.showProgress(status);
+    if (this.fetching) {
+      this.again = true;
+      return;
+    }
+    this.fetching = true;
+    const backend = this.backend;
+    try {
+      do {
+        this.again = false;
+        await this.fetch(backend!, this.status);
+      } while (this.again && backend === this.backend);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+    this.fetching = false;
+    if (backend !== this.backend && this.status) void this.told(this.status);
+  }
+
+  private failures = "";
+
+  private async fetch(backend: Backend, status: Status): Promise<void> {
+    const failure = JSON.stringify(status.failure);
+    const fresh = status.generation !== this.generation;
+    if (fresh || failure !== this.failures || !this.summary) {
+      const summary = await backend.summary();
+      if (backend !== this.backend) return;
+      const kept = !fresh && this.summary !== null;
+      this.failures = failure;
+      this.summary = summary;
+      if (!kept) {
+        this.generation = status.generation;
+        this.walk.reset();
+        this.nth = 1;
+        this.fitted = false;
+        this.showSummary(summary);
+      }
+      this.editor.complain(status.failure?.messages ?? []);
+      if (status.failure && status.failure.summary !== "cancelled") {
+        this.show("edit");
+        const first = status.failure.messages[0];
+        this.say(first ? `${first.place ? `${short(first.place.file)}:${first.place.line}: ` : ""}${first.message}` : status.failure.summary);
+      } else if (status.failure) this.say("Cancelled.");
+    }
+    if (status.generation > 0 && status.scene !== this.sceneVersion) {
+      const scene = await backend.scene();
+      if (backend !== this.backend) return;
+      this.scene = scene;
+      this.sceneVersion = scene.version;
+      this.selected = null;
+      this.space.setScene(scene, (edge) => this.labelOf(edge));
+      this.space.setFilter(this.legend.filter);
+      this.fitted = false;
+      this.showSizes();
+      if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
+    }
+    if (this.scene) {
+      const positions = await backend.positions();
+      if (backend !== this.backend) return;
+      if (positions.version === this.sceneVersion) {
+        this.space.setPositions(positions.values);
+        if (!this.fitted) this.space.fit();
+        if (positions.settled) this.fitted = true;
+      } else this.again = true;
+    }
+  }
+
+  private showSummary(summary: Summary): void {
+    this.title.textContent = summary.name;
+    document.title = `${summary.name} · Watershed Studio`;
+    this.properties.replaceChildren(
+      make("option", { value: "", textContent: "first violated property" }),
+      ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.explanation?.property })),
+    );
+    this.properties.hidden = summary.properties.length < 2;
+    this.choices.show(summary);
+    this.listing.show(summary.files, summary.explanation?.source ?? []);
+    this.legend.show(this.palette, summary.explanation);
+    this.editor.show(summary);
+    this.coverage.show(summary.files);
+    if (summary.nodes > 0) void this.walk.startAt(0);
+  }
+
+  private showSizes(): void {
+    const scene = this.scene;
+    const summary = this.summary;
+    if (!scene || !summary) return;
+    const part = scene.nodes.length < summary.nodes ? `, drawn as ${count(scene.nodes.length, "node")}` : "";
+    this.sizes.textContent = `${count(summary.nodes, "state")}, ${count(summary.transitions, "transition")}${part}`;
+    const detail = document.getElementById("detail");
+    if (detail) detail.textContent = this.status?.detail === "collapsed" ? "All states" : "Collapse";
+    const shape = document.getElementById("shape-button");
+    if (shape) shape.textContent = this.status?.shape === "layers" ? "Free" : "Layers";
+  }
+
+  private showProgress(status: Status): void {
+    this.progress.hidden = !status.running;
+    if (!status.running) return;
+    const done = status.total > 0 ? `${Math.floor((100 * status.done) / status.total)} %` : status.done > 0 ? status.done.toLocaleString("en") : "";
+    this.progress.replaceChildren(
+      make("span", { textContent: `${status.stage} ${done}` }),
+      make("progress", status.total > 0 ? { max: status.total, value: status.done } : {}),
+      button("Cancel", "Stop (Esc)", () => void this.project?.cancel().catch((error: Error) => this.say(error.message)), "cancel"),
+    );
+  }
+
+  private sayTimer: number | undefined;
+
+  say(text: string): void {
+    this.note.textContent = text;
+    this.note.hidden = false;
+    window.clearTimeout(this.sayTimer);
+    this.sayTimer = window.setTimeout(() => (this.note.hidden = true), 8000);
+  }
+
+  private labelOf(edge: number): string {
+    const label = this.scene!.labels[edge]!;
+    const many = this.scene!.counts[edge]!;
+    if (label === SEVERAL) return `${many} transitions`;
+    return (this.summary?.labels[label] ?? "?") + (many > 1 ? ` × ${many}` : "");
+  }
+
+  private get palette() {
+    return document.documentElement.dataset["theme"] === "dark" ? DARK : LIGHT;
+  }
+
+  private theme(name: string): void {
+    document.documentElement.dataset["theme"] = name;
+    localStorage.setItem("theme", name);
+    const palette = this.palette;
+    for (const [tag, colour] of Object.entries(palette.tags)) document.documentElement.style.setProperty(`--${tag}`, colour);
+    document.documentElement.style.setProperty("--path", palette.path);
+    this.space.setPalette(palette);
+    this.legend.show(palette, this.summary?.explanation ?? null);
+    if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
+  }
+
+  // Picking and hovering.
+
+  private listenToPointer(): void {
+    const canvas = this.space.canvas;
+    let moved = 0;
+    let waiting = false;
+    let last: Hit = null;
+    canvas.addEventListener("pointerdown", () => (moved = 0));
+    canvas.addEventListener("pointermove", (event) => {
+      moved += Math.abs(event.movementX) + Math.abs(event.movementY);
+      if (event.buttons !== 0 || waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        const hit = this.space.pick(event.offsetX, event.offsetY);
+        if (JSON.stringify(hit) !== JSON.stringify(last)) {
+          last = hit;
+          void this.hover(hit, event.offsetX, event.offsetY);
+        }
+      });
+    });
+    canvas.addEventListener("pointerleave", () => {
+      last = null;
+      this.tooltip.hidden = true;
+    });
+    canvas.addEventListener("click", (event) => {
+      if (moved < 6) void this.select(this.space.pick(event.offsetX, event.offsetY));
+    });
+    canvas.addEventListener("dblclick", (event) => {
+      const hit = this.space.pick(event.offsetX, event.offsetY);
+      if (hit && "node" in hit && this.isRegion(hit.node)) void this.change({ open: this.scene!.nodes[hit.node]! - REGION });
+    });
+  }
+
+  private isRegion(node: number): boolean {
+    return (this.scene!.flags[node]! & FLAG.region) !== 0;
+  }
+
+  private hovered = 0;
+
+  private async hover(hit: Hit, x: number, y: number): Promise<void> {
+    const number = ++this.hovered;
+    if (!hit || !this.scene) {
+      this.tooltip.hidden = true;
+      return;
+    }
+    const lines: (HTMLElement | string)[] = [];
+    try {
+      if ("edge" in hit) {
+        lines.push(make("b", { textContent: this.labelOf(hit.edge) }));
+        const answer = await this.asked().edge(this.scene.edges[hit.edge]!);
+        lines.push(make("div", { className: answer.tag, textContent: answer.tag }));
+        const actions = answer.constructs.filter((one) => one.kind === "action");
+        actions.forEach((one) => lines.push(make("div", { textContent: `${short(one.file)}:${one.line} in ${one.process}: ${this.sourceLine(one.file, one.line)}` })));
+      } else if (this.isRegion(hit.node)) {
+        lines.push(make("b", { textContent: `${count(this.scene.sizes[hit.node]!, "state")} without a choice` }));
+        lines.push(make("div", { textContent: "double click or press O to open" }));
+      } else {
+        const state = await this.asked().state(this.scene.nodes[hit.node]!);
+        lines.push(make("b", { textContent: state.sink ? "sink: safe for good" : `state ${state.state}` }));
+        if (state.initial) lines.push(make("div", { textContent: "initial" }));
+        if (state.goal) lines.push(make("div", { className: "incorrect", textContent: "the property is violated here" }));
+        if (state.kind) lines.push(make("div", { textContent: `neighbourhood ${state.kind}, choice ${(state.choice ?? 0) + 1}` }));
+        state.values.slice(0, 12).forEach(([name, value]) => lines.push(make("div", { textContent: `${name} = ${value}` })));
+      }
+    } catch (error) {
+      lines.push(make("div", { textContent: (error as Error).message }));
+    }
+    if (number !== this.hovered) return;
+    this.tooltip.replaceChildren(...lines);
+    this.tooltip.hidden = false;
+    this.tooltip.style.left = `${Math.min(x + 14, this.holder.clientWidth - 260)}px`;
+    this.tooltip.style.top = `${Math.min(y + 14, this.holder.clientHeight - 40 - 16 * lines.length)}px`;
+  }
+
+  private sourceLine(file: string, line: number): string {
+    return this.summary?.files.find((one) => one.name === file)?.text.split("\n")[line - 1]?.trim() ?? "";
+  }
+
+  async select(hit: Hit): Promise<void> {
+    this.selected = hit;
+    this.space.highlight("selected", []);
+    if (!hit || !this.scene) return;
+    if ("edge" in hit) {
+      this.space.highlight("selected", [hit.edge]);
+      await this.lookAtEdge(this.scene.edges[hit.edge]!);
+      this.show("source");
+    } else if (this.isRegion(hit.node)) {
+      this.space.mark(hit.node);
+      this.say(`A super-node of ${count(this.scene.sizes[hit.node]!, "state")}: press O or double click to open it.`);
+    } else {
+      await this.walk.startAt(this.scene.nodes[hit.node]!);
+      this.show("walk");
+    }
+  }
+
+  private async lookAtEdge(edge: number): Promise<void> {
+    try {
+      const answer = await this.asked().edge(edge);
+      if (answer.drawn !== null) this.space.highlight("selected", [answer.drawn]);
+      const actions = answer.constructs.filter((one) => one.kind === "action");
+      const places = actions.length ? actions : answer.constructs.filter((one) => one.kind !== "block");
+      this.listing.light(places);
+      this.listing.say(places.length ? `${answer.label}: ${answer.tag}` : `${answer.label} has no line of its own.`);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  private async lightLine(file: string, line: number): Promise<void> {
+    try {
+      const found = await this.asked().line(file, line);
+      this.space.highlight("found", found.drawn);
+      this.listing.light([{ file, line, column: 1, end_line: line, end_column: 1 }]);
+      const hidden = found.total > 0 && found.drawn.length === 0 ? ", all inside super-nodes" : "";
+      this.listing.say(found.total ? `Line ${line} takes part in ${count(found.total, "transition")}${hidden}.` : `Line ${line} makes no transition.`);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  private async showChoice(choice: Choice): Promise<void> {
+    if (!this.scene) return;
+    const drawn = new Set<number>();
+    const wanted = new Set(choice.states);
+    const nodes: number[] = [];
+    this.scene.nodes.forEach((node, at) => {
+      if (wanted.has(node)) nodes.push(at);
+    });
+    const members = new Set(nodes);
+    this.scene.sources.forEach((source, edge) => {
+      if (members.has(source)) drawn.add(edge);
+    });
+    this.space.highlight("found", [...drawn]);
+    if (nodes[0] !== undefined) this.space.mark(nodes[0]);
+    const places = [...choice.incorrect, ...choice.correct].flatMap((exit) => exit.actions);
+    this.listing.light(places);
+    if (nodes.length === 0) this.say("These states are inside super-nodes.");
+  }
+
+  private async visit(node: number): Promise<void> {
+    await this.walk.startAt(node);
+    this.show("walk");
+  }
+
+  /** Draws the walk; what is hidden in super-nodes is opened. */
+  private async drawWalk(path: Transition[], cursor: number, node: number): Promise<void> {
+    const scene = this.scene;
+    if (!scene) return;
+    const place = await this.asked().state(node).catch(() => null);
+    if (scene !== this.scene) return;
+    this.space.mark(place?.place ?? null);
+    const of = new Map<number, number>();
+    scene.edges.forEach((edge, at) => of.set(edge, at));
+    const drawn = path.map((step) => of.get(step.edge));
+    this.space.highlight("path", drawn.filter((one): one is number => one !== undefined));
+    const step = path[cursor - 1];
+    if (step) void this.lookAtEdge(step.edge);
+  }
+
+  async counterexample(which: "shortest" | "next" | "random"): Promise<void> {
+    try {
+      if (which === "shortest") this.nth = 1;
+      if (which === "next") this.nth += 1;
+      const wanted = which === "random" ? { random: (this.seed += 1) } : { nth: this.nth };
+      await this.load(await this.asked().counterexample(wanted));
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  private async load(run: Parameters<Walk["load"]>[0]): Promise<void> {
+    if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
+    await this.walk.load(run);
+    this.show("walk");
+  }
+
+  private pickTrace(): void {
+    const input = make("input", { type: "file", accept: ".aut,.txt", id: "trace-file" });
+    input.onchange = async () => {
+      const file = input.files?.[0];
+      if (!file) return;
+      try {
+        await this.load(await this.asked().counterexample({ trace: { name: file.name, text: await file.text() } }));
+      } catch (error) {
+        this.say((error as Error).message);
+      }
+    };
+    input.click();
+  }
+
+  // Changing what is shown.
+
+  async change(change: SceneChange): Promise<void> {
+    try {
+      await this.asked().change(change);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  openSelected(): void {
+    const hit = this.selected;
+    if (hit && "node" in hit && this.isRegion(hit.node)) void this.change({ open: this.scene!.nodes[hit.node]! - REGION });
+    else this.say("Click a super-node first: a square that stands for several states.");
+  }
+
+  closeSelected(): void {
+    const hit = this.selected;
+    if (hit && "node" in hit && !this.isRegion(hit.node)) void this.change({ close_around: this.scene!.nodes[hit.node]! });
+    else this.say("Click a state first: the super-node that it came from is closed.");
+  }
+
+  flipDetail(): void {
+    void this.change({ detail: this.status?.detail === "collapsed" ? "all" : "collapsed" });
+  }
+
+  flipShape(): void {
+    void this.change({ shape: this.status?.shape === "layers" ? "force" : "layers" });
+  }
+
+  flipLabels(): void {
+    this.labelsShown = !this.labelsShown;
+    this.space.setLabels(this.labelsShown);
+  }
+
+  private async run(texts: Texts): Promise<void> {
+    try {
+      await this.project?.run(texts);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  async saveImage(): Promise<void> {
+    save(`${this.summary?.name ?? "watershed"}.png`, await this.space.image());
+  }
+
+  async share(): Promise<void> {
+    try {
+      const page = await this.project?.exported();
+      if (page) save(`${this.summary?.name ?? "watershed"}.html`, page);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  // Overlays.
+
+  private openOverlay(element: HTMLElement): void {
+    this.closeOverlay();
+    this.overlay = element;
+    document.body.append(element);
+    element.querySelector<HTMLElement>("button")?.focus();
+  }
+
+  private closeOverlay(): void {
+    this.overlay?.remove();
+    this.overlay = null;
+  }
+
+  help(): void {
+    if (this.overlay) this.closeOverlay();
+    else this.openOverlay(helpOf(this.keys, () => this.closeOverlay()));
+  }
+
+  async gallery(): Promise<void> {
+    try {
+      const entries = await this.program.gallery();
+      const open = (what: Parameters<Program["open"]>[0]) => {
+        this.program.open(what).then(
+          (id) => this.open(id),
+          (error: Error) => this.say(error.message),
+        );
+      };
+      this.openOverlay(galleryOf(entries, open, this.backend ? () => this.closeOverlay() : null));
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  private escape(): void {
+    if (this.overlay && this.backend) this.closeOverlay();
+    else if (this.status?.running) void this.project?.cancel();
+    else {
+      this.finder.clear();
+      this.space.highlight("found", []);
+      this.space.highlight("selected", []);
+      this.listing.light([]);
+    }
+  }
+
+  private makeKeys(): Key[] {
+    const key = (shown: string, keys: string[], says: string, does: () => void): Key => ({ shown, keys, says, does });
+    const turn = (name: string, across: number, up: number) => key(`Shift+${name}`, [`Shift+${name}`], "turn", () => this.space.orbit(across, up));
+    return [
+      key("→ Enter", ["ArrowRight", "Enter"], "step forward: take the chosen way", () => void this.walk.take()),
+      key("←", ["ArrowLeft"], "step back", () => void this.walk.back()),
+      key("↑", ["ArrowUp"], "choose the way before", () => this.walk.choose(-1)),
+      key("↓", ["ArrowDown"], "choose the next way", () => this.walk.choose(1)),
+      key("U", ["u"], "undo", () => void this.walk.undo()),
+      key("0", ["0", "Home"], "walk from the initial state", () => void this.visit(0)),
+      key("C", ["c"], "the shortest counterexample", () => void this.counterexample("shortest")),
+      key("N", ["n"], "the next longer counterexample", () => void this.counterexample("next")),
+      key("R", ["r"], "a counterexample at random", () => void this.counterexample("random")),
+      key("I", ["i"], "a counterexample from a file", () => this.pickTrace()),
+      key("P", ["p", " "], "play or pause", () => this.walk.play()),
+      key("A", ["a"], "only the steps that matter", () => this.walk.flipAbstracted()),
+      key("W", ["w"], "save the walk", () => this.walk.saveTrace("txt")),
+      key("[", ["["], "the choice before", () => this.choices.move(-1)),
+      key("]", ["]"], "the next choice", () => this.choices.move(1)),
+      key("/", ["/"], "search", () => this.finder.focus()),
+      key("F", ["f"], "show everything from the front", () => this.space.fit()),
+      key("+", ["+", "="], "nearer", () => this.space.zoom(0.8)),
+      key("-", ["-"], "farther", () => this.space.zoom(1.25)),
+      turn("ArrowLeft", -0.15, 0),
+      turn("ArrowRight", 0.15, 0),
+      turn("ArrowUp", 0, -0.15),
+      turn("ArrowDown", 0, 0.15),
+      key("V", ["v"], "look at the present state", () => void this.asked().state(this.walk.node).then((state) => this.space.lookAt(state.place))),
+      key("L", ["l"], "labels", () => this.flipLabels()),
+      key("Y", ["y"], "layers or free", () => this.flipShape()),
+      key("D", ["d"], "collapse, or all states", () => this.flipDetail()),
+      key("O", ["o"], "open the selected super-node", () => this.openSelected()),
+      key("X", ["x"], "close the super-node around the selected state", () => this.closeSelected()),
+      ...TAGS.map((tag, at) => key(String(at + 1), [String(at + 1)], `${tag} transitions on or off`, () => this.legend.flipTag(tag))),
+      ...KINDS.map((kind, at) => key(String(at + 4), [String(at + 4)], `neighbourhoods ${kind} on or off`, () => this.legend.flipKind(kind))),
+      key("8", ["8"], "what follows the violation on or off", () => this.legend.flipAfter()),
+      key("G", ["g"], "models", () => void this.gallery()),
+      key("M", ["m"], "edit the model or the property", () => {
+        this.show("edit");
+        this.editor.focus();
+      }),
+      key("K", ["k"], "coverage: what examples exercise", () => {
+        this.show("coverage");
+        if (this.coverage.enabled.length === 0) void this.coverage.run();
+      }),
+      key("Ctrl+Enter", [], "run the edited texts", () => undefined),
+      key("S", ["s"], "save the picture", () => void this.saveImage()),
+      key("E", ["e"], "save this view as a page", () => void this.share()),
+      key("T", ["t"], "light or dark", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark")),
+      key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()),
+      key("?", ["?"], "these keys", () => this.help()),
+    ];
+  }
+}
+
+declare global {
+  interface Window {
+    /** The page, for tests and measurements. */
+    studio: Page;
+  }
+}
+
+window.studio = new Page();

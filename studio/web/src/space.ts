@@ -1,0 +1,729 @@
+// The scene in 3D. A handful of draw calls whatever the size: one for all nodes, one for the transitions of each tag,
+// one for arrows, and one for each highlight.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
+import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
+import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
+import type { Palette } from "./palette";
+import { FLAG, KINDS, TAGS, type KindWord, type Scene, type TagWord } from "./wire";
+
+/** Up to here transitions are wide, bent where several join the same states, and have arrows. */
+const MOST_DETAILED = 1_500;
+/** The most labels shown at once. */
+const MOST_LABELS = 160;
+
+/** From here on transitions are drawn thin and without arrows while the picture is being turned. */
+const MOST_WHILE_MOVING = 150;
+/** How long after the last turn the details come back, in milliseconds. */
+const REST = 200;
+
+const LAYERS = ["correct", "incorrect", "neutral", "after"] as const;
+type LayerName = (typeof LAYERS)[number];
+const WIDTHS: Record<LayerName, number> = { correct: 2.2, incorrect: 3.2, neutral: 1.8, after: 1.2 };
+
+export type Hit = { node: number } | { edge: number } | null;
+
+export interface Filter {
+  tags: Record<TagWord, boolean>;
+  kinds: Record<KindWord, boolean>;
+  after: boolean;
+}
+
+const VERTEX = `
+attribute float size; attribute vec3 fill; attribute vec3 rim; attribute float box;
+varying vec3 vFill; varying vec3 vRim; varying float vBox; varying float vPixels;
+uniform float scale; uniform float least; uniform float most;
+void main() {
+  vec4 place = modelViewMatrix * vec4(position, 1.0);
+  gl_Position = projectionMatrix * place;
+  gl_PointSize = clamp(size * scale / -place.z, least, most);
+  // A state hides the ends of its transitions.
+  gl_Position.z -= 0.0004 * gl_Position.w;
+  vFill = fill; vRim = rim; vBox = box; vPixels = gl_PointSize;
+}`;
+const FRAGMENT = `
+varying vec3 vFill; varying vec3 vRim; varying float vBox; varying float vPixels;
+void main() {
+  vec2 at = gl_PointCoord * 2.0 - 1.0;
+  float far = vBox > 0.5 ? max(abs(at.x), abs(at.y)) : length(at);
+  if (far > 1.0) discard;
+  float rim = vPixels > 6.0 ? max(0.7, 1.0 - 5.0 / vPixels) : 2.0;
+  gl_FragColor = vec4(far > rim ? vRim : vFill, 1.0);
+  #include <colorspace_fragment>
+}`;
+
+/** A line object of either width, with its own way to take positions. */
+interface Lines {
+  object: THREE.Object3D;
+  set(values: Float32Array): void;
+  dispose(): void;
+}
+
+export class Space {
+  readonly canvas: HTMLCanvasElement;
+  readonly labelLayer: HTMLDivElement;
+  private renderer: THREE.WebGLRenderer;
+  private world = new THREE.Scene();
+  private camera = new THREE.PerspectiveCamera(40, 1, 0.01, 100_000);
+  private controls: OrbitControls;
+  private palette!: Palette;
+  private scene: Scene | null = null;
+  positions = new Float32Array();
+  private points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial> | null = null;
+  private lines = new Map<LayerName, Lines>();
+  /** The same transitions, thin, for a picture that is being turned. */
+  private thin = new Map<LayerName, Lines>();
+  private moving: number | undefined;
+  private highlights = new Map<string, { lines: Lines; edges: number[] }>();
+  private arrows: THREE.InstancedMesh | null = null;
+  private marker: THREE.Mesh;
+  private marked: number | null = null;
+  /** How strongly each drawn transition is bent: 0 for straight ones, 2 for loops. */
+  private bends: Float32Array = new Float32Array();
+  private hidden = new Uint8Array();
+  private filter: Filter = {
+    tags: { correct: true, incorrect: true, neutral: true },
+    kinds: { cn: true, in: true, ci: true, cin: true },
+    after: true,
+  };
+  private dirty = true;
+  private screen: Float32Array | null = null;
+  private showLabels = false;
+  private labelOf: (edge: number) => string = () => "";
+  /** Frames drawn since the page was opened. */
+  frames = 0;
+
+  constructor(private holder: HTMLElement) {
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.canvas = this.renderer.domElement;
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("aria-label", "The state space. Press ? for the keys that move through it.");
+    this.labelLayer = document.createElement("div");
+    this.labelLayer.className = "labels";
+    holder.append(this.canvas, this.labelLayer);
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.addEventListener("change", () => this.move());
+    this.marker = new THREE.Mesh(
+      new THREE.RingGeometry(0.8, 1, 40),
+      new THREE.MeshBasicMaterial({ depthTest: false, side: THREE.DoubleSide }),
+    );
+    this.marker.visible = false;
+    this.marker.renderOrder = 10;
+    this.world.add(this.marker);
+    new ResizeObserver(() => this.resize()).observe(holder);
+    this.resize();
+    const loop = () => {
+      if (this.dirty) this.render();
+      requestAnimationFrame(loop);
+    };
+    loop();
+  }
+
+  /** The camera moves: draws less until it rests. */
+  private move(): void {
+    this.draw();
+    if (this.thin.size === 0) return;
+    if (this.moving === undefined) this.showDetails(false);
+    window.clearTimeout(this.moving);
+    this.moving = window.setTimeout(() => {
+      this.moving = undefined;
+      this.showDetails(true);
+      this.draw();
+    }, REST);
+  }
+
+  private showDetails(shown: boolean): void {
+    for (const name of LAYERS) {
+      const wide = this.lines.get(name);
+      const thin = this.thin.get(name);
+      if (wide && thin) [wide.object.visible, thin.object.visible] = [shown, !shown];
+    }
+    if (this.arrows) this.arrows.visible = shown;
+  }
+
+  /** Asks for another frame. */
+  draw(): void {
+    this.dirty = true;
+    this.screen = null;
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    if (width === 0 || height === 0) return;
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.draw();
+  }
+
+  private render(): void {
+    this.dirty = false;
+    this.frames += 1;
+    const height = this.holder.clientHeight * this.renderer.getPixelRatio();
+    if (this.points) {
+      const uniforms = this.points.material.uniforms;
+      uniforms["scale"]!.value = height / Math.tan((this.camera.fov * Math.PI) / 360);
+    }
+    if (this.marked !== null) {
+      this.marker.position.copy(this.point(this.marked));
+      this.marker.quaternion.copy(this.camera.quaternion);
+      const far = this.camera.position.distanceTo(this.marker.position);
+      this.marker.scale.setScalar(Math.max(this.size(this.marked) * 1.1, far * 0.014));
+    }
+    this.renderer.render(this.world, this.camera);
+    this.placeLabels();
+  }
+
+  setPalette(palette: Palette): void {
+    this.palette = palette;
+    this.world.background = new THREE.Color(palette.background);
+    (this.marker.material as THREE.MeshBasicMaterial).color.set(palette.path);
+    if (this.scene) this.setScene(this.scene, this.labelOf);
+  }
+
+  /** Takes what to draw; positions follow. */
+  setScene(scene: Scene, labelOf: (edge: number) => string): void {
+    this.scene = scene;
+    this.labelOf = labelOf;
+    this.clear();
+    if (this.positions.length !== 3 * scene.nodes.length) this.positions = new Float32Array(3 * scene.nodes.length);
+    this.bends = bends(scene, this.detailed);
+    this.makePoints(scene);
+    for (const name of LAYERS) {
+      this.lines.set(name, this.detailed ? this.wideLines(name, WIDTHS[name]) : this.thinLines(name));
+      if (this.detailed && scene.edges.length > MOST_WHILE_MOVING) this.thin.set(name, this.thinLines(name));
+    }
+    if (this.detailed) this.makeArrows();
+    this.applyFilter();
+  }
+
+  private get detailed(): boolean {
+    return (this.scene?.edges.length ?? 0) <= MOST_DETAILED;
+  }
+
+  private clear(): void {
+    window.clearTimeout(this.moving);
+    this.moving = undefined;
+    for (const lines of [...this.lines.values(), ...this.thin.values(), ...[...this.highlights.values()].map((one) => one.lines)]) {
+      this.world.remove(lines.object);
+      lines.dispose();
+    }
+    this.lines.clear();
+    this.thin.clear();
+    this.highlights.clear();
+    for (const object of [this.points, this.arrows]) {
+      if (!object) continue;
+      this.world.remove(object);
+      object.geometry.dispose();
+      (object.material as THREE.Material).dispose();
+    }
+    this.points = this.arrows = null;
+    this.marked = null;
+    this.marker.visible = false;
+  }
+
+  private colours(scene: Scene, node: number): [string, string] {
+    const flags = scene.flags[node]!;
+    const palette = this.palette;
+    const kind = flags & 7;
+    const rim = flags & FLAG.initial ? palette.initial : palette.ink;
+    if (kind > 0) return [palette.kinds[KINDS[kind - 1]!], rim];
+    if (flags & FLAG.initial) return [palette.initial, palette.ink];
+    if (flags & FLAG.sink) return [palette.sink, palette.tags.correct];
+    if (flags & FLAG.region) return [flags & FLAG.lost ? palette.lost : palette.region, palette.ink];
+    if (flags & FLAG.goal) return [palette.goal, palette.goal];
+    return flags & FLAG.lost ? [palette.lost, palette.lost] : [palette.node, palette.node];
+  }
+
+  /** How large a node is drawn, in units of space. */
+  private size(node: number): number {
+    const flags = this.scene!.flags[node]!;
+    if (flags & FLAG.region) return 0.3 + 0.09 * Math.log2(this.scene!.sizes[node]!);
+    if (flags & (7 | FLAG.initial | FLAG.sink)) return 0.34;
+    return flags & FLAG.goal ? 0.2 : 0.16;
+  }
+
+  private makePoints(scene: Scene): void {
+    const count = scene.nodes.length;
+    const size = new Float32Array(count);
+    const box = new Float32Array(count);
+    const fill = new Float32Array(3 * count);
+    const rim = new Float32Array(3 * count);
+    const colour = new THREE.Color();
+    for (let node = 0; node < count; node++) {
+      size[node] = this.size(node);
+      box[node] = scene.flags[node]! & FLAG.region ? 1 : 0;
+      const [inside, outside] = this.colours(scene, node);
+      colour.set(inside).toArray(fill, 3 * node);
+      colour.set(outside).toArray(rim, 3 * node);
+    }
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(this.positions, 3));
+    geometry.setAttribute("size", new THREE.BufferAttribute(size, 1));
+    geometry.setAttribute("box", new THREE.BufferAttribute(box, 1));
+    geometry.setAttribute("fill", new THREE.BufferAttribute(fill, 3));
+    geometry.setAttribute("rim", new THREE.BufferAttribute(rim, 3));
+    const material = new THREE.ShaderMaterial({
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      uniforms: { scale: { value: 1 }, least: { value: 2.5 * this.renderer.getPixelRatio() }, most: { value: 34 * this.renderer.getPixelRatio() } },
+    });
+    this.points = new THREE.Points(geometry, material);
+    this.points.frustumCulled = false;
+    this.points.renderOrder = 2;
+    this.world.add(this.points);
+  }
+
+  /** Lines of any width; those of highlights have a colour of their own and lie above all others. */
+  private wideLines(name: LayerName, width: number, colour?: string): Lines {
+    const after = name === "after";
+    const dashed = name === "correct" && !colour;
+    const material = new LineMaterial({
+      color: new THREE.Color(colour ?? this.palette.tags[after ? "incorrect" : name]).getHex(),
+      linewidth: width * this.renderer.getPixelRatio(),
+      dashed,
+      dashSize: 0.16,
+      gapSize: 0.09,
+      transparent: after,
+      opacity: after ? 0.28 : 1,
+      depthTest: !colour,
+    });
+    const object = new LineSegments2(new LineSegmentsGeometry(), material);
+    object.frustumCulled = false;
+    object.renderOrder = colour ? 1 : 0;
+    this.world.add(object);
+    return {
+      object,
+      set: (values) => {
+        // Its buffers have a fixed length: a new geometry for new values. One without any would not be drawn right.
+        object.geometry.dispose();
+        object.geometry = new LineSegmentsGeometry();
+        object.geometry.setPositions(values.length > 0 ? values : new Float32Array(6));
+        if (dashed) object.computeLineDistances();
+      },
+      dispose: () => {
+        object.geometry.dispose();
+        material.dispose();
+      },
+    };
+  }
+
+  private thinLines(name: LayerName): Lines {
+    const after = name === "after";
+    const material = new THREE.LineBasicMaterial({
+      color: new THREE.Color(this.palette.tags[after ? "incorrect" : name]),
+      transparent: true,
+      opacity: after ? 0.15 : name === "neutral" ? 0.35 : 0.8,
+    });
+    const object = new THREE.LineSegments(new THREE.BufferGeometry(), material);
+    object.frustumCulled = false;
+    // Only seen while the picture moves, where there are wide ones as well.
+    object.visible = !this.detailed;
+    this.world.add(object);
+    return {
+      object,
+      set: (values) => {
+        const known = object.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+        if (known?.array.length === values.length) {
+          known.copyArray(values);
+          known.needsUpdate = true;
+        } else {
+          object.geometry.dispose();
+          object.geometry = new THREE.BufferGeometry();
+          object.geometry.setAttribute("position", new THREE.BufferAttribute(values, 3));
+        }
+      },
+      dispose: () => {
+        object.geometry.dispose();
+        material.dispose();
+      },
+    };
+  }
+
+  private makeArrows(): void {
+    const count = this.scene!.edges.length;
+    const cone = new THREE.ConeGeometry(0.075, 0.22, 10);
+    cone.rotateX(Math.PI / 2);
+    this.arrows = new THREE.InstancedMesh(cone, new THREE.MeshBasicMaterial(), Math.max(count, 1));
+    this.arrows.frustumCulled = false;
+    this.world.add(this.arrows);
+  }
+
+  private layerOf(edge: number): LayerName {
+    const tag = this.scene!.tags[edge]!;
+    return tag & 4 ? "after" : TAGS[tag & 3]!;
+  }
+
+  /** Which transitions and neighbourhoods are shown. */
+  setFilter(filter: Filter): void {
+    this.filter = filter;
+    this.applyFilter();
+  }
+
+  private applyFilter(): void {
+    const scene = this.scene;
+    if (!scene) return;
+    this.hidden = new Uint8Array(scene.edges.length);
+    const kindShown = (node: number) => {
+      const kind = scene.flags[node]! & 7;
+      return kind === 0 || this.filter.kinds[KINDS[kind - 1]!];
+    };
+    for (let edge = 0; edge < scene.edges.length; edge++) {
+      const tag = scene.tags[edge]!;
+      const shown =
+        this.filter.tags[TAGS[tag & 3]!] && (this.filter.after || !(tag & 4)) && kindShown(scene.sources[edge]!);
+      this.hidden[edge] = shown ? 0 : 1;
+    }
+    if (this.points) {
+      const size = this.points.geometry.getAttribute("size") as THREE.BufferAttribute;
+      for (let node = 0; node < scene.nodes.length; node++) size.setX(node, kindShown(node) ? this.size(node) : 0.05);
+      size.needsUpdate = true;
+    }
+    this.place();
+  }
+
+  /** Drawn transitions that pass the filter. */
+  shownEdges(): number {
+    return this.hidden.length - this.hidden.reduce((sum, one) => sum + one, 0);
+  }
+
+  setPositions(values: Float32Array): void {
+    if (!this.scene || values.length !== 3 * this.scene.nodes.length) return;
+    this.positions.set(values);
+    const attribute = this.points?.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+    if (attribute) attribute.needsUpdate = true;
+    this.place();
+  }
+
+  /** Puts transitions where their states are. */
+  private place(): void {
+    const scene = this.scene;
+    if (!scene) return;
+    const segments: Record<LayerName, number[]> = { correct: [], incorrect: [], neutral: [], after: [] };
+    for (let edge = 0; edge < scene.edges.length; edge++) {
+      if (!this.hidden[edge]) this.addSegments(edge, segments[this.layerOf(edge)]);
+    }
+    for (const [name, lines] of this.lines) {
+      const values = new Float32Array(segments[name]);
+      lines.set(values);
+      this.thin.get(name)?.set(values);
+    }
+    for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
+    if (this.arrows) this.placeArrows();
+    this.draw();
+  }
+
+  private segmentsOf(edges: number[]): Float32Array {
+    const values: number[] = [];
+    edges.forEach((edge) => this.addSegments(edge, values));
+    return new Float32Array(values);
+  }
+
+  private addSegments(edge: number, out: number[]): void {
+    const source = 3 * this.scene!.sources[edge]!;
+    const target = 3 * this.scene!.targets[edge]!;
+    const at = this.positions;
+    const bend = this.bends[edge]!;
+    if (bend === 0) {
+      out.push(at[source]!, at[source + 1]!, at[source + 2]!, at[target]!, at[target + 1]!, at[target + 2]!);
+      return;
+    }
+    const points = this.curve(edge);
+    for (let step = 0; step + 1 < points.length; step++) out.push(...points[step]!, ...points[step + 1]!);
+  }
+
+  /** A bent transition as points: an arc, or a ring beside its state. */
+  private curve(edge: number): [number, number, number][] {
+    const from = this.point(this.scene!.sources[edge]!);
+    const to = this.point(this.scene!.targets[edge]!);
+    const bend = this.bends[edge]!;
+    const points: [number, number, number][] = [];
+    if (from.equals(to)) {
+      const radius = 0.22 + 0.08 * (bend - 2);
+      for (let step = 0; step <= 14; step++) {
+        const angle = (2 * Math.PI * step) / 14 - Math.PI / 2;
+        points.push([from.x + radius * Math.cos(angle), from.y + radius * (1 + Math.sin(angle)), from.z]);
+      }
+      return points;
+    }
+    const along = to.clone().sub(from);
+    const aside = new THREE.Vector3(-along.y, along.x, along.z * 0.3).normalize().multiplyScalar(along.length() * bend);
+    for (let step = 0; step <= 8; step++) {
+      const t = step / 8;
+      const place = from.clone().addScaledVector(along, t).addScaledVector(aside, 2 * t * (1 - t));
+      points.push([place.x, place.y, place.z]);
+    }
+    return points;
+  }
+
+  /** The middle of a transition. */
+  private middle(edge: number): THREE.Vector3 {
+    if (this.bends[edge] !== 0) {
+      const points = this.curve(edge);
+      return new THREE.Vector3(...points[Math.floor(points.length / 2)]!);
+    }
+    return this.point(this.scene!.sources[edge]!).lerp(this.point(this.scene!.targets[edge]!), 0.5);
+  }
+
+  private placeArrows(): void {
+    const scene = this.scene!;
+    const arrow = new THREE.Object3D();
+    const colour = new THREE.Color();
+    for (let edge = 0; edge < scene.edges.length; edge++) {
+      const layer = this.layerOf(edge);
+      const from = this.point(scene.sources[edge]!);
+      const to = this.point(scene.targets[edge]!);
+      const along = to.clone().sub(from).normalize();
+      arrow.position.copy(this.middle(edge)).addScaledVector(along, from.distanceTo(to) * (this.bends[edge] ? 0 : 0.12));
+      arrow.lookAt(arrow.position.clone().add(along));
+      arrow.scale.setScalar(this.hidden[edge] ? 0 : layer === "after" ? 0.6 : 1);
+      arrow.updateMatrix();
+      this.arrows!.setMatrixAt(edge, arrow.matrix);
+      colour.set(this.palette.tags[layer === "after" ? "incorrect" : layer]);
+      if (layer === "after") colour.lerp(new THREE.Color(this.palette.background), 0.7);
+      this.arrows!.setColorAt(edge, colour);
+    }
+    this.arrows!.instanceMatrix.needsUpdate = true;
+    if (this.arrows!.instanceColor) this.arrows!.instanceColor.needsUpdate = true;
+  }
+
+  /** Draws transitions over all others, under a name that a later call replaces. */
+  highlight(name: "path" | "found" | "selected", edges: number[]): void {
+    const before = this.highlights.get(name);
+    if (before) {
+      this.world.remove(before.lines.object);
+      before.lines.dispose();
+      this.highlights.delete(name);
+    }
+    if (edges.length > 0 && this.scene) {
+      const colour = name === "found" ? this.palette.found : this.palette.path;
+      const lines = this.wideLines("neutral", name === "selected" ? 6 : 4.5, colour);
+      lines.set(this.segmentsOf(edges));
+      this.highlights.set(name, { lines, edges });
+    }
+    this.draw();
+  }
+
+  highlighted(name: "path" | "found" | "selected"): number[] {
+    return this.highlights.get(name)?.edges ?? [];
+  }
+
+  /** Puts a ring around a node. */
+  mark(node: number | null): void {
+    this.marked = node;
+    this.marker.visible = node !== null;
+    this.draw();
+  }
+
+  setLabels(shown: boolean): void {
+    this.showLabels = shown;
+    this.labelLayer.replaceChildren();
+    this.draw();
+  }
+
+  private placeLabels(): void {
+    const scene = this.scene;
+    if (this.moving !== undefined) {
+      // Text is slow to lay out: it comes back with the other details.
+      if (this.labelLayer.childElementCount > 0) this.labelLayer.replaceChildren();
+      return;
+    }
+    const wanted: [number, string, THREE.Vector3, string][] = [];
+    if (scene && this.showLabels) {
+      for (let edge = 0; edge < scene.edges.length && wanted.length < 4 * MOST_LABELS; edge++) {
+        if (!this.hidden[edge]) wanted.push([edge, this.labelOf(edge), this.middle(edge), this.layerOf(edge)]);
+      }
+    }
+    if (scene && scene.nodes.length < 1_000) {
+      for (let node = 0; node < scene.nodes.length; node++) {
+        if (scene.flags[node]! & FLAG.region) wanted.push([-1, String(scene.sizes[node]), this.point(node), "region"]);
+      }
+    }
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const texts: HTMLElement[] = [];
+    for (const [, text, place, layer] of wanted) {
+      const at = place.project(this.camera);
+      if (Math.abs(at.x) > 1 || Math.abs(at.y) > 1 || at.z > 1 || texts.length >= MOST_LABELS) continue;
+      const label = document.createElement("span");
+      label.textContent = text;
+      label.className = layer;
+      label.style.transform = `translate(-50%, -50%) translate(${((at.x + 1) / 2) * width}px, ${((1 - at.y) / 2) * height}px)`;
+      texts.push(label);
+    }
+    this.labelLayer.replaceChildren(...texts);
+  }
+
+  private point(node: number): THREE.Vector3 {
+    return new THREE.Vector3().fromArray(this.positions, 3 * node);
+  }
+
+  /** Where nodes are on the screen: x, y and depth of each. */
+  private project(): Float32Array {
+    if (this.screen) return this.screen;
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    this.camera.updateMatrixWorld();
+    const matrix = new THREE.Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse);
+    const m = matrix.elements;
+    const count = this.positions.length / 3;
+    const screen = new Float32Array(3 * count);
+    for (let at = 0; at < 3 * count; at += 3) {
+      const x = this.positions[at]!;
+      const y = this.positions[at + 1]!;
+      const z = this.positions[at + 2]!;
+      const w = m[3]! * x + m[7]! * y + m[11]! * z + m[15]!;
+      screen[at] = (((m[0]! * x + m[4]! * y + m[8]! * z + m[12]!) / w + 1) / 2) * width;
+      screen[at + 1] = ((1 - (m[1]! * x + m[5]! * y + m[9]! * z + m[13]!) / w) / 2) * height;
+      screen[at + 2] = w;
+    }
+    this.screen = screen;
+    return screen;
+  }
+
+  /** Where a node is on the screen. */
+  screenOf(node: number): { x: number; y: number } {
+    const screen = this.project();
+    return { x: screen[3 * node]!, y: screen[3 * node + 1]! };
+  }
+
+  /** Where the middle of a transition is on the screen. */
+  screenOfEdge(edge: number): { x: number; y: number } {
+    const at = this.middle(edge).project(this.camera);
+    return { x: ((at.x + 1) / 2) * this.holder.clientWidth, y: ((1 - at.y) / 2) * this.holder.clientHeight };
+  }
+
+  /** What is under the pointer: a node if one is near, a transition otherwise. */
+  pick(x: number, y: number): Hit {
+    const scene = this.scene;
+    if (!scene) return null;
+    const screen = this.project();
+    const scale = this.holder.clientHeight / (2 * Math.tan((this.camera.fov * Math.PI) / 360));
+    let best: Hit = null;
+    let nearest = Infinity;
+    for (let node = 0; node < scene.nodes.length; node++) {
+      const depth = screen[3 * node + 2]!;
+      if (depth <= 0) continue;
+      const far = Math.hypot(screen[3 * node]! - x, screen[3 * node + 1]! - y);
+      const radius = Math.max(5, (this.size(node) * scale) / depth);
+      if (far <= radius && far + depth * 1e-3 < nearest) {
+        nearest = far + depth * 1e-3;
+        best = { node };
+      }
+    }
+    if (best) return best;
+    nearest = 6;
+    for (let edge = 0; edge < scene.edges.length; edge++) {
+      if (this.hidden[edge]) continue;
+      if (this.bends[edge] !== 0) {
+        const at = this.screenOfEdge(edge);
+        const far = Math.hypot(at.x - x, at.y - y) * 0.6;
+        if (far < nearest) [nearest, best] = [far, { edge }];
+        continue;
+      }
+      const from = 3 * scene.sources[edge]!;
+      const to = 3 * scene.targets[edge]!;
+      if (screen[from + 2]! <= 0 || screen[to + 2]! <= 0) continue;
+      const far = distance(x, y, screen[from]!, screen[from + 1]!, screen[to]!, screen[to + 1]!);
+      if (far < nearest) [nearest, best] = [far, { edge }];
+    }
+    return best;
+  }
+
+  /** Shows everything, from the front. */
+  fit(): void {
+    if (this.positions.length === 0) return;
+    const box = new THREE.Box3().setFromArray(this.positions);
+    const centre = box.getCenter(new THREE.Vector3());
+    const size = box.getSize(new THREE.Vector3());
+    const half = Math.tan((this.camera.fov * Math.PI) / 360);
+    const far = Math.max(size.y / 2 / half, size.x / 2 / half / this.camera.aspect, 1.2) * 1.12 + size.z / 2 + 0.6;
+    this.controls.target.copy(centre);
+    this.camera.position.set(centre.x, centre.y, centre.z + far);
+    this.camera.near = far / 1000;
+    this.camera.far = far * 20;
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+    this.draw();
+  }
+
+  /** Moves the camera to look at a node, without turning. */
+  lookAt(node: number): void {
+    const to = this.point(node);
+    const from = this.camera.position.clone().sub(this.controls.target);
+    this.controls.target.copy(to);
+    this.camera.position.copy(to).add(from);
+    this.controls.update();
+    this.draw();
+  }
+
+  orbit(across: number, up: number): void {
+    const from = this.camera.position.clone().sub(this.controls.target);
+    const sphere = new THREE.Spherical().setFromVector3(from);
+    sphere.theta += across;
+    sphere.phi = Math.min(Math.PI - 0.01, Math.max(0.01, sphere.phi + up));
+    this.camera.position.copy(this.controls.target).add(from.setFromSpherical(sphere));
+    this.controls.update();
+    this.move();
+  }
+
+  zoom(factor: number): void {
+    const from = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+    this.camera.position.copy(this.controls.target).add(from);
+    this.controls.update();
+    this.draw();
+  }
+
+  /** Turns the picture for a while and tells how many frames a second that took. */
+  async measure(milliseconds: number): Promise<number> {
+    const start = performance.now();
+    let frames = 0;
+    const gl = this.renderer.getContext();
+    const pixel = new Uint8Array(4);
+    while (performance.now() - start < milliseconds) {
+      await new Promise((next) => requestAnimationFrame(next));
+      this.orbit(0.02, 0);
+      this.render();
+      // Waits for the frame to be really drawn.
+      gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+      frames += 1;
+    }
+    return (1000 * frames) / (performance.now() - start);
+  }
+
+  image(): Promise<Blob> {
+    this.render();
+    return new Promise((done, fail) =>
+      this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no image"))), "image/png"),
+    );
+  }
+}
+
+/** How transitions are bent so that those between the same two states lie side by side. */
+function bends(scene: Scene, detailed: boolean): Float32Array {
+  const result = new Float32Array(scene.edges.length);
+  if (!detailed) return result;
+  const between = new Map<string, number[]>();
+  for (let edge = 0; edge < result.length; edge++) {
+    const [a, b] = [scene.sources[edge]!, scene.targets[edge]!];
+    const key = a < b ? `${a} ${b}` : `${b} ${a}`;
+    between.set(key, [...(between.get(key) ?? []), edge]);
+  }
+  for (const edges of between.values()) {
+    edges.forEach((edge, at) => {
+      if (scene.sources[edge] === scene.targets[edge]) result[edge] = 2 + at;
+      else if (edges.length > 1) {
+        const side = scene.sources[edge]! < scene.targets[edge]! ? 1 : -1;
+        result[edge] = side * 0.16 * (at - (edges.length - 1) / 2 || 0.01);
+      }
+    });
+  }
+  return result;
+}
+
+function distance(x: number, y: number, ax: number, ay: number, bx: number, by: number): number {
+  const [dx, dy] = [bx - ax, by - ay];
+  const length = dx * dx + dy * dy;
+  const t = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / length));
+  return Math.hypot(x - ax - t * dx, y - ay - t * dy);
+}

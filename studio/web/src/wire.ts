@@ -1,0 +1,241 @@
+// What the program and the page say to each other: types of the answers, and the arrays of the scene.
+
+export type TagWord = "correct" | "incorrect" | "neutral";
+export type KindWord = "cn" | "in" | "ci" | "cin";
+export type Detail = "all" | "collapsed";
+export type LayoutShape = "force" | "layers";
+
+export interface TextFile {
+  name: string;
+  text: string;
+}
+
+export interface Place {
+  file: string;
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
+}
+
+export interface Message {
+  severity: "error" | "warning";
+  message: string;
+  place?: Place;
+  label: string;
+  notes: string[];
+  helps: string[];
+}
+
+export interface Status {
+  running: boolean;
+  stage: string;
+  done: number;
+  total: number;
+  failure: { summary: string; messages: Message[] } | null;
+  generation: number;
+  scene: number;
+  settled: boolean;
+  detail: Detail;
+  shape: LayoutShape;
+}
+
+export interface ChoiceExit {
+  labels: string[];
+  transitions: number;
+  actions: (Place & { process: string })[];
+}
+
+export interface Choice {
+  neighbourhoods: number;
+  kinds: KindWord[];
+  states: number[];
+  from_start: [number, number];
+  to_violation: [number, number] | null;
+  probability: number | null;
+  after: number | null;
+  before: string[];
+  correct: ChoiceExit[];
+  incorrect: ChoiceExit[];
+  neutral: ChoiceExit[];
+}
+
+export interface SourceConstruct extends Place {
+  process: string;
+  kind: string;
+  tag: TagWord;
+  correct: number;
+  incorrect: number;
+  neutral: number;
+}
+
+export interface Explanation {
+  property: string;
+  description?: string;
+  verdict: boolean;
+  method: string;
+  full: { states: number; transitions: number; labels: number };
+  counterexample_lts: { states: number; transitions: number; labels: number };
+  tags: Record<TagWord, number>;
+  neighbourhoods: Record<KindWord | "total", number>;
+  shape: { name: string; meaning: string } | null;
+  remarks: string[];
+  choices: Choice[];
+  counterexample: string[] | null;
+  abstracted: string[];
+  source: SourceConstruct[];
+}
+
+export interface Summary {
+  id: number;
+  name: string;
+  nodes: number;
+  transitions: number;
+  labels: string[];
+  explanation: Explanation | null;
+  properties: string[];
+  warnings: Message[];
+  remark: string | null;
+  files: TextFile[];
+  property: TextFile;
+  root: string | null;
+  values: boolean;
+  editable: boolean;
+}
+
+export interface Transition {
+  edge: number;
+  source: number;
+  target: number;
+  label: string;
+  tag: TagWord;
+  drawn: number | null;
+}
+
+export interface StateAnswer {
+  node: number;
+  state: number | null;
+  values: [string, string][];
+  kind: KindWord | null;
+  choice: number | null;
+  initial: boolean;
+  goal: boolean;
+  sink: boolean;
+  distance: number;
+  outgoing: Transition[];
+  incoming: Transition[];
+  left_out: number;
+  place: number;
+}
+
+export interface EdgeAnswer extends Transition {
+  constructs: (Place & { process: string; kind: string })[];
+}
+
+export interface Found {
+  total: number;
+  drawn: number[];
+  nodes: number[];
+  texts: string[];
+}
+
+export interface RunStep extends Transition {
+  matters: boolean;
+}
+
+export interface Counterexample {
+  steps: RunStep[];
+  lasso: number | null;
+  nodes: number[];
+}
+
+export type Wanted = { nth: number } | { random: number } | { trace: TextFile };
+
+export interface SceneChange {
+  open?: number;
+  close?: number;
+  close_around?: number;
+  reveal?: number[];
+  detail?: Detail;
+  shape?: LayoutShape;
+}
+
+export interface Entry {
+  name: string;
+  group: "bugs" | "models" | "coverage";
+  about: string;
+}
+
+export interface Texts {
+  files: TextFile[];
+  property: TextFile;
+  chosen: string | null;
+  root: string | null;
+}
+
+/** Marks the numbers of super-nodes among those of nodes. */
+export const REGION = 0x80000000;
+/** No label in particular: several transitions drawn as one. */
+export const SEVERAL = 0xffffffff;
+
+export const FLAG = { initial: 8, goal: 16, sink: 32, region: 64, lost: 128 };
+export const TAGS: TagWord[] = ["correct", "incorrect", "neutral"];
+export const KINDS: KindWord[] = ["cn", "in", "ci", "cin"];
+
+/** What is drawn, as arrays. */
+export interface Scene {
+  version: number;
+  nodes: Uint32Array;
+  sizes: Uint32Array;
+  flags: Uint8Array;
+  sources: Uint32Array;
+  targets: Uint32Array;
+  labels: Uint32Array;
+  edges: Uint32Array;
+  counts: Uint32Array;
+  tags: Uint8Array;
+}
+
+function header(buffer: ArrayBuffer, magic: string): Uint32Array {
+  const start = new Uint8Array(buffer, 0, 4);
+  if (String.fromCharCode(...start) !== magic) throw new Error("the program sent something unexpected");
+  return new Uint32Array(buffer, 4, 3);
+}
+
+export function readScene(buffer: ArrayBuffer): Scene {
+  const [version = 0, nodes = 0, edges = 0] = header(buffer, "WSG1");
+  let at = 16;
+  const words = (count: number) => {
+    const array = new Uint32Array(buffer, at, count);
+    at += 4 * count;
+    return array;
+  };
+  const bytes = (count: number) => {
+    const array = new Uint8Array(buffer, at, count);
+    at += Math.ceil(count / 4) * 4;
+    return array;
+  };
+  return {
+    version,
+    nodes: words(nodes),
+    sizes: words(nodes),
+    sources: words(edges),
+    targets: words(edges),
+    labels: words(edges),
+    edges: words(edges),
+    counts: words(edges),
+    flags: bytes(nodes),
+    tags: bytes(edges),
+  };
+}
+
+export interface Positions {
+  version: number;
+  settled: boolean;
+  values: Float32Array;
+}
+
+export function readPositions(buffer: ArrayBuffer): Positions {
+  const [version = 0, settled = 0, count = 0] = header(buffer, "WSP1");
+  return { version, settled: settled === 1, values: new Float32Array(buffer, 16, 3 * count) };
+}
