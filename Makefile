@@ -17,7 +17,7 @@ page:
 	else echo "npm is missing: the program is built without the page of watershed studio"; fi
 
 $(PACKAGES): $(WEB)/package.json $(WEB)/package-lock.json
-	cd $(WEB) && npm ci
+	cd $(WEB) && npm install --no-save
 	touch $@
 
 $(PAGE): $(PACKAGES) $(WEB)/index.html $(WEB)/vite.config.ts $(wildcard $(WEB)/src/*)
