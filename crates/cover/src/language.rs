@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use lnt::LntModel;
+use lnt::typed::{ProcessId, Program};
 use lts::OriginId;
 use model::{CoverageMap, MarkId, Model, Observation, Observer};
 use source::{Diagnostic, Sources, Span};
 
 use crate::suite::Example;
+
+/// A compiled program, or what is wrong with it.
+type Compiled = Result<LntModel, Vec<Diagnostic>>;
 
 /// The model that examples are run on.
 #[derive(Clone, Debug)]
@@ -55,8 +59,21 @@ impl Subject {
 
     /// The same, and the steps tell the values of these decisions, which are spans of an earlier opening.
     pub fn open_watching(&self, example: &Example, decisions: &[Span]) -> Result<Opened, CantOpen> {
+        self.open_as(example, |program, root| LntModel::observing(program, root, decisions))
+    }
+
+    /// The same, and the steps tell which variables were defined and used, instead of what was exercised.
+    pub fn open_following(&self, example: &Example) -> Result<Opened, CantOpen> {
+        self.open_as(example, LntModel::following)
+    }
+
+    fn open_as(
+        &self,
+        example: &Example,
+        compile: impl FnOnce(Program, ProcessId) -> Compiled,
+    ) -> Result<Opened, CantOpen> {
         let mut sources = Sources::new();
-        match self.compile(example, decisions, &mut sources) {
+        match self.compile(example, compile, &mut sources) {
             Ok((model, map, warnings)) => {
                 let inputs = example.modules.iter().map(|(name, _)| format!("{name}.lnt")).collect();
                 let root = started(&model, &map);
@@ -86,7 +103,7 @@ impl Subject {
     fn compile(
         &self,
         example: &Example,
-        decisions: &[Span],
+        compile: impl FnOnce(Program, ProcessId) -> Compiled,
         sources: &mut Sources,
     ) -> Result<(LntModel, CoverageMap, Vec<Diagnostic>), Vec<Diagnostic>> {
         let checked = self.loader(example).load(&self.path, sources)?;
@@ -96,7 +113,7 @@ impl Subject {
             let help = "say where examples start: `--example 'PROCESS (…)'`, or `root` in the suite";
             return Err(vec![Diagnostic::error(message).help(help)]);
         };
-        let model = LntModel::observing(checked.program, root, decisions)?;
+        let model = compile(checked.program, root)?;
         Ok((model, map, checked.warnings))
     }
 
@@ -117,7 +134,7 @@ impl Subject {
         let program = opened.model.program();
         let process = &opened.map.processes[opened.root?];
         let started = program.processes.iter().position(|one| one.extent == process.span)?;
-        lnt::arguments(program, lnt::typed::ProcessId(started as u32), most)
+        lnt::arguments(program, ProcessId(started as u32), most)
     }
 }
 

@@ -68,16 +68,18 @@ impl Specification {
 
     /// Where the entries of an example lie that brings nothing new.
     pub fn find(&self, map: &CoverageMap, sources: &Sources) -> Places {
-        let find = |kind: Kind, span: Span| {
-            let key = (sources.name(span.file).to_owned(), sources.text(span.file).to_owned());
-            let file = *self.files.get(&key)?;
-            self.places.get(&(kind, Span { file, ..span })).copied()
-        };
+        let find = |kind: Kind, span: Span| self.places.get(&(kind, self.own_span(sources, span)?)).copied();
         Places {
             blocks: map.blocks.iter().map(|entry| find(Kind::Block, entry.span)).collect(),
             decisions: map.decisions.iter().map(|entry| find(Kind::Decision, entry.span)).collect(),
             actions: map.actions.iter().map(|entry| find(Kind::Action, entry.span)).collect(),
         }
+    }
+
+    /// A place of an example in the specification; none in files that are the example's own.
+    pub fn own_span(&self, sources: &Sources, span: Span) -> Option<Span> {
+        let key = (sources.name(span.file).to_owned(), sources.text(span.file).to_owned());
+        Some(Span { file: *self.files.get(&key)?, ..span })
     }
 
     /// The line and column of a place.

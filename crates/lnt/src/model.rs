@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use lts::{LabelId, OriginId};
 use model::{
-    Layout, MarkId, Model, ModelError, Observation, Observer, PackedWorker, Provenance, SharedRows, Slot,
-    StateView, Worker,
+    DataFlow, Layout, MarkId, Model, ModelError, Observation, Observer, PackedWorker, Provenance, SharedRows,
+    Slot, StateView, Worker,
 };
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
-use crate::compile::{Compiled, Root, compile};
+use crate::compile::{Compiled, Root, Telling, compile};
 use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
-    print_value,
+    print_value, read_summary, summary_mark,
 };
 use crate::typed::{ProcessId, Program, TypeId};
 
@@ -60,21 +60,23 @@ pub struct LntModel {
 impl LntModel {
     /// Compiles a program from one of its processes, which has no value parameters.
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
-        Self::build(program, root, options.provenance, &[])
+        let telling = if options.provenance { Telling::Marks(&[]) } else { Telling::Nothing };
+        Self::build(program, root, telling)
     }
 
     /// Compiles a program so that the origins of its steps also tell the values that some decisions were evaluated
     /// on ([`LntModel::observation`]). States and steps are the same.
     pub fn observing(program: Program, root: ProcessId, decisions: &[Span]) -> Result<Self, Vec<Diagnostic>> {
-        Self::build(program, root, true, decisions)
+        Self::build(program, root, Telling::Marks(decisions))
     }
 
-    fn build(
-        program: Program,
-        root: ProcessId,
-        provenance: bool,
-        watched: &[Span],
-    ) -> Result<Self, Vec<Diagnostic>> {
+    /// Compiles a program so that the origins of its steps tell which variables were defined and used
+    /// ([`LntModel::flow`]), and nothing else. States and steps are the same.
+    pub fn following(program: Program, root: ProcessId) -> Result<Self, Vec<Diagnostic>> {
+        Self::build(program, root, Telling::Flows)
+    }
+
+    fn build(program: Program, root: ProcessId, telling: Telling<'_>) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
             return Err(vec![
@@ -84,7 +86,7 @@ impl LntModel {
             ]);
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
-        let mut compiled = compile(&program, &Root { process: root, gates }, provenance, watched)?;
+        let mut compiled = compile(&program, &Root { process: root, gates }, telling)?;
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
         let (profiles, profile_types) = profiles(code);
@@ -107,6 +109,9 @@ impl LntModel {
         };
         match initial_state(&model) {
             Ok((state, mut marks)) => {
+                if model.compiled.code.flows {
+                    marks = vec![summary_mark(&model.compiled, &marks)];
+                }
                 marks.sort_unstable();
                 marks.dedup();
                 model.initial_origin = OriginId::from_raw(model.provenance.origins().intern(&marks));
@@ -141,6 +146,13 @@ impl LntModel {
             outcome: (row[1] < 2).then_some(row[1] == 1),
             values: row[2..].chunks_exact(2).map(value).collect(),
         })
+    }
+
+    /// What a mark of a step tells about the variables that the step defines and uses. Where an origin has several
+    /// such marks, there are as many ways to take the step.
+    pub fn flow(&self, mark: MarkId) -> Option<DataFlow> {
+        let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
+        Some(read_summary(&row, &self.compiled.code.flow_sites))
     }
 
     /// Looks at the rendezvous of states, on one thread.

@@ -110,3 +110,36 @@ pub struct ActionInstance {
     /// The block it belongs to.
     pub block: usize,
 }
+
+/// A definition of a variable, and a use of it that the definition reaches along some path of the text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DefUse {
+    /// Where the variable gets a value.
+    pub definition: VariableSite,
+    /// Where that is read.
+    pub used: VariableSite,
+    /// The variable's name.
+    pub variable: String,
+    /// Position in [`CoverageMap::processes`].
+    pub process: usize,
+}
+
+/// A place at which a variable is defined or used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VariableSite {
+    /// The variable, known by its declaration.
+    pub variable: Span,
+    /// The place.
+    pub span: Span,
+}
+
+/// What a step does to variables. A variable is a *cell*: two instances of a process have different ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataFlow {
+    /// Uses of values from before the step: cell and place.
+    pub used: Vec<(u32, VariableSite)>,
+    /// Definitions with uses of them, all within the step.
+    pub pairs: Vec<(VariableSite, VariableSite)>,
+    /// The last definition of each cell that the step defines.
+    pub defined: Vec<(u32, VariableSite)>,
+}

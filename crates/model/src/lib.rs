@@ -43,7 +43,10 @@ mod packing;
 mod provenance;
 mod rows;
 
-pub use coverage::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, ProcessEntry};
+pub use coverage::{
+    ActionInstance, Block, CoverageMap, DataFlow, Decision, DecisionKind, DefUse, Dependency, ProcessEntry,
+    VariableSite,
+};
 pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use layout::Layout;
 pub use packing::Packing;

@@ -69,6 +69,9 @@ pub struct Cover {
     /// Also measure which gates follow which
     #[arg(long, help_heading = "Further criteria")]
     pairs: bool,
+    /// Also measure which definitions of variables are used where (def-use pairs)
+    #[arg(long, help_heading = "Further criteria")]
+    def_use: bool,
     /// Show the whole source, not only what is near holes
     #[arg(long)]
     source: bool,
@@ -165,6 +168,11 @@ impl Cover {
         if self.pairs {
             criteria.push(with_progress(terminal, "looking at pairs of gates", |progress| {
                 cover::gate_pairs(subject, outcome, settings, progress)
+            }));
+        }
+        if self.def_use {
+            criteria.push(with_progress(terminal, "following variables", |progress| {
+                cover::def_use_pairs(subject, outcome, settings, progress)
             }));
         }
         let view = |one: cover::Criterion| report::Criterion {

@@ -4,7 +4,7 @@
 //! in the slots of the state vector, those of functions on the stack. A process runs silently until it reaches an
 //! instruction at which something can happen to it: an action, a choice, a fork, its end.
 
-use model::MarkId;
+use model::{MarkId, VariableSite};
 use source::Span;
 
 use crate::typed::{Builtin, ConstructorId, FieldPosition, TypeId};
@@ -283,6 +283,23 @@ pub struct Code {
     pub slot_bits: Vec<u32>,
     /// Conditions and operands of decisions whose values are recorded, with their types.
     pub observed: Vec<(Span, TypeId)>,
+    /// Where the flow of data is followed, marks are these.
+    pub flow_events: Vec<FlowEvent>,
+    /// Places at which variables are defined and used.
+    pub flow_sites: Vec<VariableSite>,
+    /// Whether the flow of data is followed.
+    pub flows: bool,
+}
+
+/// Something that happens to a variable, at places of [`Code::flow_sites`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlowEvent {
+    /// A cell is read: which one, and where.
+    Use(u32, u32),
+    /// A cell gets a value: which one, and where.
+    Define(u32, u32),
+    /// A parameter that is a constant is read: where it was defined, and where it is used.
+    Pair(u32, u32),
 }
 
 /// The variable behind a slot.

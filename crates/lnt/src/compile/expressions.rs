@@ -23,7 +23,10 @@ impl<'p> Compiler<'p> {
                 let value = self.literal(literal, expression.ty);
                 self.emit(Op::Push(value), span);
             }
-            ExpressionKind::Variable(variable) => self.load(self.variable(body, *variable), span),
+            ExpressionKind::Variable(variable) => {
+                self.load(self.variable(body, *variable), span);
+                self.flow_use(body, *variable, span);
+            }
             ExpressionKind::Construct(constructor, fields) => {
                 if let Kind::Enumeration(_) = self.types[expression.ty.index()].kind {
                     self.emit(Op::Push(self.program[*constructor].ordinal), span);

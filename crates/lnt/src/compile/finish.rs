@@ -20,6 +20,7 @@ impl Compiler<'_> {
         self.lay_out_slots();
         self.number_locations();
         self.find_dead_slots();
+        self.code.flows = self.flows_wanted;
         Ok(Compiled {
             code: self.code,
             types: self.types,

@@ -10,20 +10,21 @@ mod body;
 pub mod code;
 mod expressions;
 mod finish;
+mod flows;
 mod liveness;
 mod patterns;
 mod processes;
 mod statements;
 pub mod types;
 
-use model::{Mark, MarkId, MarkKind, SharedRows};
+use model::{Mark, MarkId, MarkKind, SharedRows, VariableSite};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
 use crate::coverage::coverage_map;
 use crate::typed::{FunctionId, ProcessId, Program};
 use body::{Binding, Body, Place};
-use code::{Code, FunctionCode, GlobalGate, Op};
+use code::{Code, FlowEvent, FunctionCode, GlobalGate, Op};
 use processes::{Instance, InstanceKey, Pending};
 use types::Representation;
 
@@ -49,13 +50,23 @@ pub struct Root {
     pub gates: Vec<String>,
 }
 
-/// Compiles a program from its root. `marks` switches provenance on; the values of `watched` decisions are recorded.
-pub fn compile(
-    program: &Program,
-    root: &Root,
-    marks: bool,
-    watched: &[Span],
-) -> Result<Compiled, Vec<Diagnostic>> {
+/// What the steps of a compiled program tell.
+#[derive(Clone, Copy, Debug)]
+pub enum Telling<'w> {
+    /// Nothing but their labels.
+    Nothing,
+    /// Which constructs fired, and the values of these decisions.
+    Marks(&'w [Span]),
+    /// Which variables were defined and used.
+    Flows,
+}
+
+/// Compiles a program from its root.
+pub fn compile(program: &Program, root: &Root, telling: Telling<'_>) -> Result<Compiled, Vec<Diagnostic>> {
+    let (marks, watched) = match telling {
+        Telling::Marks(watched) => (true, watched),
+        Telling::Nothing | Telling::Flows => (false, [].as_slice()),
+    };
     let mut compiler = Compiler {
         program,
         types: types::representations(program),
@@ -66,6 +77,9 @@ pub fn compile(
         op_regions: Vec::new(),
         marks_wanted: marks,
         marks: Vec::new(),
+        flows_wanted: matches!(telling, Telling::Flows),
+        flow_events: FxHashMap::default(),
+        flow_sites: FxHashMap::default(),
         block_ends: if marks { block_ends(program) } else { FxHashMap::default() },
         watched: watched.iter().copied().collect(),
         watching: FxHashMap::default(),
@@ -114,6 +128,10 @@ struct Compiler<'p> {
     op_regions: Vec<Option<u32>>,
     marks_wanted: bool,
     marks: Vec<Mark>,
+    flows_wanted: bool,
+    /// Positions in [`Code::flow_events`] and [`Code::flow_sites`].
+    flow_events: FxHashMap<FlowEvent, u32>,
+    flow_sites: FxHashMap<VariableSite, u32>,
     /// Decisions whose values are recorded.
     watched: FxHashSet<Span>,
     /// Expressions of the decision at hand, with their places in [`Code::observed`].

@@ -84,11 +84,13 @@ impl<'p> Compiler<'p> {
                 self.pick_part(depth, path, pattern.span);
                 let place = self.place_of(body, *variable);
                 self.store(place, pattern.span);
+                self.flow_definition(body, *variable, pattern.span);
             }
             PatternKind::As(variable, inner) => {
                 self.pick_part(depth, path, pattern.span);
                 let place = self.place_of(body, *variable);
                 self.store(place, pattern.span);
+                self.flow_definition(body, *variable, pattern.span);
                 self.bind_pattern(body, inner, depth, path);
             }
             PatternKind::Constructor(_, fields) => {

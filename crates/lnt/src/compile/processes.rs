@@ -36,6 +36,8 @@ pub(super) struct Pending<'p> {
     entry: Label,
     region: u32,
     body: Body<'p>,
+    /// Parameters that have a value at its start.
+    parameters: Vec<VariableId>,
     statement: &'p Statement,
     after: Label,
 }
@@ -64,9 +66,10 @@ impl<'p> Compiler<'p> {
     }
 
     pub(super) fn compile_pending(&mut self, pending: Pending<'p>) {
-        let Pending { entry, region, mut body, statement, after } = pending;
+        let Pending { entry, region, mut body, parameters, statement, after } = pending;
         self.region = Some(region);
         self.place(entry);
+        self.flow_parameters(&body, &parameters);
         self.statement(&mut body, statement, after);
         self.jump(after, statement.span);
         self.region = None;
@@ -141,7 +144,9 @@ impl<'p> Compiler<'p> {
         let entry = self.new_label();
         let instance = Instance { entry, parameters };
         self.instances.insert(key, instance.clone());
-        self.pending.push(Pending { entry, region, body, statement: &process.body, after });
+        let given = process.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
+        let parameters = given.map(|parameter| parameter.variable).collect();
+        self.pending.push(Pending { entry, region, body, parameters, statement: &process.body, after });
         Some(instance)
     }
 
@@ -159,6 +164,7 @@ impl<'p> Compiler<'p> {
                 self.predicate_function(ty);
                 if let Place::Slot(slot) = self.place_of(body, *variable) {
                     self.emit(Op::AnyValue(slot, ty), span);
+                    self.flow_definition(body, *variable, span);
                 }
                 if let Some(condition) = condition {
                     self.expression(body, condition);
@@ -213,6 +219,7 @@ impl<'p> Compiler<'p> {
             _ => None,
         };
         self.emit_action(ActionCode { region: self.region.unwrap_or(0), gate, offers, guard, mark, span });
+        self.flow_action(body, action);
     }
 
     fn emit_action(&mut self, action: ActionCode) {
@@ -290,6 +297,7 @@ impl<'p> Compiler<'p> {
             .collect();
         let region = self.region.unwrap_or(0);
         self.emit_action(ActionCode { region, gate, offers, guard: None, mark: None, span });
+        values.iter().for_each(|value| self.flow_uses(body, value));
         self.emit(Op::Stop, span);
     }
 
@@ -361,7 +369,15 @@ impl<'p> Compiler<'p> {
             inner.loops.fill(None);
             self.code.forks[fork as usize].children.push(child);
             self.code.forks[fork as usize].entries.push(entry.0);
-            self.pending.push(Pending { entry, region: child, body: inner, statement, after: end });
+            let parameters = Vec::new();
+            self.pending.push(Pending {
+                entry,
+                region: child,
+                body: inner,
+                parameters,
+                statement,
+                after: end,
+            });
             let parent = self.region.replace(child);
             self.place(end);
             self.emit(Op::End, span);
@@ -434,6 +450,7 @@ impl<'p> Compiler<'p> {
                     self.load(place, *span);
                     let own = self.place_of(body, *variable);
                     self.store(own, *span);
+                    self.flow_definition(body, *variable, *span);
                 }
             }
             self.jump(after, span);

@@ -60,16 +60,19 @@ impl<'p> Compiler<'p> {
                 self.expression(body, value);
                 let place = self.place_of(body, *variable);
                 self.store(place, span);
+                self.flow_definition(body, *variable, span);
             }
             StatementKind::AssignElement { array, index, value } => {
                 let ty = body.scope[*array].ty;
                 let place = self.place_of(body, *array);
                 self.load(place, span);
+                self.flow_use(body, *array, span);
                 self.expression(body, index);
                 self.index_value(index.ty, span);
                 self.expression(body, value);
                 self.emit(Op::ChangeElement(ty), span);
                 self.store(place, span);
+                self.flow_definition(body, *array, span);
             }
             StatementKind::Call { result, function, arguments, .. } => {
                 self.call(body, *result, *function, arguments, span);
@@ -151,6 +154,7 @@ impl<'p> Compiler<'p> {
                 self.jump(after, span);
                 for (handler, &label) in handlers.iter().zip(&labels) {
                     self.place(label);
+                    self.flow_parameters(body, &handler.parameters);
                     self.statement(body, &handler.body, after);
                     self.jump(after, span);
                 }
@@ -306,6 +310,7 @@ impl<'p> Compiler<'p> {
                 Argument::InOut(variable, span) => {
                     let place = self.variable(body, *variable);
                     self.load(place, *span);
+                    self.flow_use(body, *variable, *span);
                 }
                 Argument::Out(..) => {}
             }
@@ -328,12 +333,14 @@ impl<'p> Compiler<'p> {
             if let Argument::Out(variable, span) | Argument::InOut(variable, span) = argument {
                 let place = self.place_of(body, *variable);
                 self.store(place, *span);
+                self.flow_definition(body, *variable, *span);
             }
         }
         match (result, self.program[function].result) {
             (Some(variable), _) => {
                 let place = self.place_of(body, variable);
                 self.store(place, span);
+                self.flow_definition(body, variable, span);
             }
             (None, Some(_)) => self.emit(Op::Pop(1), span),
             (None, None) => {}

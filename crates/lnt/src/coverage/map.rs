@@ -46,7 +46,7 @@ pub fn coverage_map(program: &Program) -> CoverageMap {
 }
 
 /// For each process, its position in the map.
-fn entries(program: &Program) -> Vec<Option<usize>> {
+pub(super) fn entries(program: &Program) -> Vec<Option<usize>> {
     let mut next = 0;
     let entry = |index: usize| {
         let counted = program.root.is_none_or(|root| root.index() != index);
@@ -57,7 +57,7 @@ fn entries(program: &Program) -> Vec<Option<usize>> {
 }
 
 /// For each process, whether it can end, as far as its text tells.
-fn process_ends(program: &Program) -> Vec<bool> {
+pub(super) fn process_ends(program: &Program) -> Vec<bool> {
     let entries = entries(program);
     let mut ends = vec![false; program.processes.len()];
     loop {

@@ -2,6 +2,7 @@
 
 mod builtins;
 mod domains;
+mod flows;
 mod locality;
 mod machine;
 mod print;
@@ -10,6 +11,7 @@ mod shortcuts;
 mod successors;
 mod values;
 
+pub use flows::{read_summary, summary_mark};
 pub use locality::{Locality, localities};
 pub use machine::FIRST_OBSERVATION;
 pub use print::print_value;

@@ -18,6 +18,7 @@ use lts::LabelId;
 use model::{LocalRows, ModelError, Slot, Step, Worker};
 
 use super::domains::domain;
+use super::flows::Summary;
 use super::machine::{Halt, Machine, model_error};
 use super::rest::advance;
 use super::shortcuts::Rest;
@@ -170,6 +171,8 @@ pub struct LntWorker<'a> {
     is_unpacked: bool,
     packed_target: Vec<u32>,
     step_marks: Vec<u32>,
+    /// Whether marks tell the flow of data, so that their order matters.
+    follows: bool,
     /// Set while rendezvous are looked at, not taken.
     examination: Option<Box<encounters::Examination>>,
 }
@@ -218,6 +221,7 @@ impl<'a> LntWorker<'a> {
             is_unpacked: true,
             packed_target: Vec::new(),
             step_marks: Vec::new(),
+            follows: model.compiled.code.flows,
             examination: None,
         };
         if worker.memory.is_none() {
@@ -453,6 +457,10 @@ impl<'a> LntWorker<'a> {
 
     /// Whether all constructs on the way to a snapshot have fired on the way to one of others.
     fn have_fired(&self, known: &[u32], snapshot: u32) -> bool {
+        if self.follows {
+            let known: Vec<Summary> = known.iter().map(|&other| self.summary(other)).collect();
+            return self.summary(snapshot).adds_nothing_to(&known);
+        }
         let marks = |snapshot: u32| {
             let mut trail = self.snapshot_trails[snapshot as usize];
             std::iter::from_fn(move || {
@@ -462,6 +470,18 @@ impl<'a> LntWorker<'a> {
             })
         };
         marks(snapshot).all(|mark| known.iter().any(|&other| marks(other).any(|fired| fired == mark)))
+    }
+
+    /// What the way to a snapshot has done to variables.
+    fn summary(&self, snapshot: u32) -> Summary {
+        let mut marks = Vec::new();
+        let mut trail = self.snapshot_trails[snapshot as usize];
+        while trail != NO_TRAIL {
+            let (mark, before) = self.trails[trail as usize];
+            marks.push(mark);
+            trail = before;
+        }
+        Summary::of(&self.machine.code.flow_events, marks.into_iter().rev())
     }
 
     #[inline]
@@ -618,11 +638,15 @@ impl<'a> LntWorker<'a> {
         }
         let mut trail = self.snapshot_trails[changed as usize];
         let stop = self.snapshot_trails[base as usize];
+        let mut marks: Vec<u32> = Vec::new();
         while trail != stop && trail != NO_TRAIL {
             let (mark, before) = self.trails[trail as usize];
+            marks.push(mark);
+            trail = before;
+        }
+        for mark in marks.into_iter().rev() {
             self.trails.push((mark, self.snapshot_trails[into as usize]));
             self.snapshot_trails[into as usize] = self.trails.len() as u32 - 1;
-            trail = before;
         }
     }
 }
@@ -664,6 +688,7 @@ impl LntWorker<'_> {
                 self.machine.marks.push(mark);
                 trail = before;
             }
+            self.put_in_order(0);
             let origin = self.origin();
             // Nothing is active any more.
             self.target.fill(0);

@@ -8,6 +8,7 @@ use model::{ModelError, Slot, Step};
 use super::{KnownLabel, KnownOrigin, LntWorker, NO_TRAIL, OPEN, ORIGIN_MARKS, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::run::domains::{domain, pattern_domain};
+use crate::run::flows::summary_mark;
 use crate::run::machine::Halt;
 use crate::run::rest::{advance, rest};
 use crate::run::shortcuts::Next;
@@ -88,12 +89,39 @@ impl LntWorker<'_> {
         } else if part.snapshot != 0 {
             merge_changes(&mut self.target, &self.snapshots, part.snapshot, self.width);
             let mut trail = self.snapshot_trails[part.snapshot as usize];
+            let first = self.machine.marks.len();
             while trail != NO_TRAIL {
                 let (mark, before) = self.trails[trail as usize];
                 self.machine.marks.push(mark);
                 trail = before;
             }
+            self.put_in_order(first);
         }
+    }
+
+    /// Where the order of marks matters, turns those that were taken from a trail.
+    #[inline]
+    pub(super) fn put_in_order(&mut self, first: usize) {
+        if self.follows {
+            self.machine.marks[first..].reverse();
+        }
+    }
+
+    /// The marks on the way to several parts in the order of their making, what they share only once.
+    #[cold]
+    fn merge_trails(&mut self, parts: std::ops::Range<usize>) {
+        let mut places: Vec<u32> = Vec::new();
+        for index in parts {
+            let mut trail = self.snapshot_trails[self.parts[index].snapshot as usize];
+            while trail != NO_TRAIL {
+                places.push(trail);
+                trail = self.trails[trail as usize].1;
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        self.machine.marks.clear();
+        self.machine.marks.extend(places.iter().map(|&place| self.trails[place as usize].0));
     }
 
     /// Whether a part's snapshot is a copy of one that is itself a copy: parts may then share a silent beginning.
@@ -137,6 +165,9 @@ impl LntWorker<'_> {
         }
         if parts.len() > 1 && parts.clone().any(|index| self.is_nested(self.parts[index])) {
             self.merge_nested(parts.clone());
+            if self.follows {
+                self.merge_trails(parts.clone());
+            }
         }
         for index in parts.clone() {
             let action = &code.actions[self.parts[index].action as usize];
@@ -231,6 +262,9 @@ impl LntWorker<'_> {
     /// remembered as they are, unsorted.
     #[inline]
     pub(super) fn origin(&mut self) -> OriginId {
+        if self.follows {
+            return self.flow_origin();
+        }
         let marks = &mut self.machine.marks;
         if marks.is_empty() {
             return OriginId::ZERO;
@@ -254,6 +288,16 @@ impl LntWorker<'_> {
         let origin = self.origins.intern(marks);
         self.origin_cache[place] = KnownOrigin { marks: key, count: count as u32, origin };
         OriginId::from_raw(origin)
+    }
+}
+
+impl LntWorker<'_> {
+    /// The origin of a step whose marks tell the flow of data: one mark for all of it.
+    #[cold]
+    fn flow_origin(&mut self) -> OriginId {
+        let mark = summary_mark(&self.model.compiled, &self.machine.marks);
+        self.machine.marks.clear();
+        OriginId::from_raw(self.origins.intern(&[mark]))
     }
 }
 

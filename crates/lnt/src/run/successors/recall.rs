@@ -115,6 +115,9 @@ impl LntWorker<'_> {
                     memory.marks.push(mark);
                     trail = before;
                 }
+                if self.follows {
+                    memory.marks[marks as usize..].reverse();
+                }
             }
             let codes = &self.machine.code.actions[part.action as usize].offers;
             memory.parts.push(KnownPart {
