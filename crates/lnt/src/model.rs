@@ -122,6 +122,12 @@ impl LntModel {
         &self.program
     }
 
+    /// The gates that labels can have, the internal action and termination aside.
+    pub fn visible_gates(&self) -> Vec<&str> {
+        let gates = self.compiled.code.gates.iter().filter(|gate| !gate.hidden);
+        gates.map(|gate| gate.name.as_str()).collect()
+    }
+
     /// What a mark of a step tells about the values of a decision, if it is an observation.
     pub fn observation(&self, mark: MarkId) -> Option<Observation> {
         let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);

@@ -48,6 +48,38 @@ pub fn unmatched<T: AsRef<str>>(formula: &Formula, labels: &[T]) -> Vec<Diagnost
     warnings
 }
 
+/// Warns of every label and gate in a formula whose gate a model does not have: what can be said before any of its
+/// labels are known.
+///
+/// ```
+/// let mut sources = source::Sources::new();
+/// let loaded = logic::load_text("p.mcl", r#"[ true* . "SEDN !1" ] false"#, &mut sources).unwrap();
+/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &["SEND", "RECEIVE"]);
+/// assert!(sources.render_all(&warnings, false).contains("there is a gate `SEND`"));
+/// ```
+pub fn unknown_gates<T: AsRef<str>>(formula: &Formula, gates: &[T]) -> Vec<Diagnostic> {
+    let gates: Vec<&str> = gates.iter().map(AsRef::as_ref).collect();
+    let mut warnings = Vec::new();
+    for_each_action(formula, &mut |action| {
+        let gate = match &action.kind {
+            ActionKind::Exact(text) => lts::gate(text),
+            ActionKind::Pattern(ActionPattern { gate: Some(gate), .. }) => gate.text.as_str(),
+            _ => return,
+        };
+        if gates.contains(&gate) || [lts::TAU_TEXT, "exit"].contains(&gate) {
+            return;
+        }
+        let help = closest(gate, gates.iter().copied()).map(|gate| format!("there is a gate `{gate}`"));
+        let warning = Diagnostic::warning(format!("the model has no visible gate `{gate}`"))
+            .label(action.span, "matches nothing")
+            .maybe_help(help);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    });
+    warnings
+}
+
 fn suggestion(action: &Action, labels: &[&str]) -> Option<String> {
     let mut gates: Vec<&str> = labels.iter().map(|label| lts::gate(label)).collect();
     gates.sort_unstable();

@@ -53,7 +53,7 @@ pub use automaton::{
     Automaton, inevitability, regular_violation, regular_witness, response, safety_violation,
 };
 pub use equations::FormulaTooLarge;
-pub use honesty::unmatched;
+pub use honesty::{unknown_gates, unmatched};
 pub use property::{
     PATTERNS, Properties, Property, deadlock, inevitable, livelock, load_properties, load_text, never,
     reachable,

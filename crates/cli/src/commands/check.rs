@@ -156,11 +156,15 @@ impl Check {
         sources: &Sources,
         terminal: &Terminal,
     ) {
-        if let Subject::System(lts) | Subject::Model(_, Some(lts)) = subject {
-            let warnings = logic::warnings(lts, &property.formula, verdict, &Progress::new());
-            if !warnings.is_empty() {
-                terminal.remark(sources.render_all(&warnings, terminal.colour));
+        let warnings = match subject {
+            Subject::System(lts) | Subject::Model(_, Some(lts)) => {
+                logic::warnings(lts, &property.formula, verdict, &Progress::new())
             }
+            // On the fly not all labels are seen, but gates are known beforehand.
+            Subject::Model(file, None) => logic::unknown_gates(&property.formula, &file.model.visible_gates()),
+        };
+        if !warnings.is_empty() {
+            terminal.remark(sources.render_all(&warnings, terminal.colour));
         }
     }
 
