@@ -8,7 +8,7 @@ use lts::Progress;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::layout::{Layout, Point, Shape, align};
+use crate::layout::{Layout, Point, Shape};
 use crate::opening::{CantOpen, Message, Opened, Request};
 use crate::picture::Picture;
 use crate::regions::{Detail, MOST_SHOWN, Regions};
@@ -255,7 +255,7 @@ impl Project {
         }
         state.drawn_from = state.generation;
         let version = self.current.fetch_add(1, SeqCst) + 1;
-        state.positions = Arc::new(layout.positions().to_vec());
+        state.positions = Arc::new(layout.for_reader());
         state.scene = scene;
         state.settled = false;
         drop(state);
@@ -274,8 +274,7 @@ impl Project {
             }
             if settled || told.elapsed() > BEAT {
                 told = Instant::now();
-                let mut positions = layout.positions().to_vec();
-                align(&mut positions);
+                let positions = layout.for_reader();
                 let mut state = self.lock();
                 if self.current.load(SeqCst) != version {
                     return;

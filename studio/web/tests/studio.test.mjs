@@ -260,13 +260,22 @@ describe("a typical bug", () => {
     await tab.keyboard.press("y");
     await tab.waitForFunction(() => window.studio.status.shape === "layers");
     await settled(tab);
-    // On a layer all are equally far from the initial state: a step never skips one.
-    const reach = await tab.evaluate(() => {
+    // On a layer all are equally far from the initial state, and layers stand side by side.
+    const layers = await tab.evaluate(() => {
       const { scene, space } = window.studio;
-      const x = (node) => space.positions[3 * node];
-      return [...scene.edges.keys()].map((edge) => Math.abs(x(scene.targets[edge]) - x(scene.sources[edge])));
+      const distances = new Map([[0, 0]]);
+      for (const node of distances.keys()) {
+        for (const edge of scene.edges.keys()) {
+          if (scene.sources[edge] === node && !distances.has(scene.targets[edge])) distances.set(scene.targets[edge], distances.get(node) + 1);
+        }
+      }
+      return [...distances].map(([node, distance]) => ({ distance, x: space.positions[3 * node] }));
     });
-    assert.ok(Math.max(...reach) > 0.5);
+    assert.equal(layers.length, 14);
+    const start = layers.find((one) => one.distance === 0).x;
+    const gap = layers.find((one) => one.distance === 1).x - start;
+    assert.ok(gap > 0.5);
+    layers.forEach((one) => assert.ok(Math.abs(one.x - start - gap * one.distance) < 1e-3, JSON.stringify(one)));
   });
 
   test("a lost program is told, and the page keeps working", async () => {

@@ -2,13 +2,27 @@
 
 use super::Point;
 
+/// Moves the centre to the origin.
+pub fn centre(positions: &mut [Point]) {
+    let centre = mean(positions);
+    for place in positions.iter_mut() {
+        (0..3).for_each(|axis| place[axis] -= centre[axis] as f32);
+    }
+}
+
+fn mean(positions: &[Point]) -> [f64; 3] {
+    let count = positions.len().max(1) as f64;
+    let mut mean = [0.0f64; 3];
+    for place in positions {
+        (0..3).for_each(|axis| mean[axis] += f64::from(place[axis]) / count);
+    }
+    mean
+}
+
 /// Moves the centre to the origin and rotates; the first node is on the left, and the picture is not mirrored.
 pub fn align(positions: &mut [Point]) {
     let count = positions.len().max(1) as f64;
-    let mut centre = [0.0f64; 3];
-    for place in positions.iter() {
-        (0..3).for_each(|axis| centre[axis] += f64::from(place[axis]) / count);
-    }
+    let centre = mean(positions);
     let mut spread = [[0.0f64; 3]; 3];
     for place in positions.iter() {
         let from = [0, 1, 2].map(|axis| f64::from(place[axis]) - centre[axis]);

@@ -9,7 +9,7 @@ mod octree;
 
 use rayon::prelude::*;
 
-pub use frame::align;
+use frame::{align, centre};
 use octree::Octree;
 
 /// A place or a direction in space.
@@ -118,9 +118,14 @@ impl Layout {
         self.temperature *= 0.3;
     }
 
-    /// Where the nodes are now.
-    pub fn positions(&self) -> &[Point] {
-        &self.positions
+    /// Where the nodes are now, turned so that a reader sees most of them; layers stay upright, the first on the left.
+    pub fn for_reader(&self) -> Vec<Point> {
+        let mut positions = self.positions.clone();
+        match self.shape {
+            Shape::Force => align(&mut positions),
+            Shape::Layers => centre(&mut positions),
+        }
+        positions
     }
 
     /// Whether nothing will move any more.
