@@ -15,6 +15,8 @@ const MOST_LABELS = 160;
 
 /** From here on transitions are drawn thin and without arrows while the picture is being turned. */
 const MOST_WHILE_MOVING = 150;
+/** A picture that takes longer than this to turn, in milliseconds a frame, is drawn with fewer pixels until it rests. */
+const SLOW = 42;
 /** How long after the last turn the details come back, in milliseconds. */
 const REST = 200;
 
@@ -75,6 +77,9 @@ export class Space {
   /** The same transitions, thin, for a picture that is being turned. */
   private thin = new Map<LayerName, Lines>();
   private moving: number | undefined;
+  private lastMove = 0;
+  private pace = 0;
+  private readonly density = Math.min(window.devicePixelRatio, 2);
   private highlights = new Map<string, { lines: Lines; edges: number[] }>();
   private arrows: THREE.InstancedMesh | null = null;
   private marker: THREE.Mesh;
@@ -96,7 +101,7 @@ export class Space {
 
   constructor(private holder: HTMLElement) {
     this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.density);
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("aria-label", "The state space. Press ? for the keys that move through it.");
@@ -124,14 +129,25 @@ export class Space {
   /** The camera moves: draws less until it rests. */
   private move(): void {
     this.draw();
-    if (this.thin.size === 0) return;
-    if (this.moving === undefined) this.showDetails(false);
+    const now = performance.now();
+    if (this.moving === undefined) {
+      this.showDetails(false);
+      this.pace = 0;
+    } else {
+      this.pace = 0.8 * this.pace + 0.2 * (now - this.lastMove);
+      if (this.pace > SLOW && this.renderer.getPixelRatio() === this.density) this.renderer.setPixelRatio(0.6 * this.density);
+    }
+    this.lastMove = now;
     window.clearTimeout(this.moving);
-    this.moving = window.setTimeout(() => {
-      this.moving = undefined;
-      this.showDetails(true);
-      this.draw();
-    }, REST);
+    this.moving = window.setTimeout(() => this.rest(), REST);
+  }
+
+  private rest(): void {
+    window.clearTimeout(this.moving);
+    this.moving = undefined;
+    this.renderer.setPixelRatio(this.density);
+    this.showDetails(true);
+    this.draw();
   }
 
   private showDetails(shown: boolean): void {
@@ -204,8 +220,7 @@ export class Space {
   }
 
   private clear(): void {
-    window.clearTimeout(this.moving);
-    this.moving = undefined;
+    this.rest();
     for (const lines of [...this.lines.values(), ...this.thin.values(), ...[...this.highlights.values()].map((one) => one.lines)]) {
       this.world.remove(lines.object);
       lines.dispose();
@@ -692,6 +707,7 @@ export class Space {
   }
 
   image(): Promise<Blob> {
+    this.rest();
     this.render();
     return new Promise((done, fail) =>
       this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no image"))), "image/png"),
