@@ -208,8 +208,12 @@ fn properties() {
 /// Explaining violations: all of it, from reading to the choices. The peer's figure is from its author's thesis.
 fn explanation() {
     println!("## Explanation\n");
-    println!("Random systems with 11 labels and the property `bench/models/tagging.mcl`: reading, product, tags,");
-    println!("neighbourhoods, groups, dominators, shortest counterexample. CLEAR took 571 s for the size of the");
+    println!(
+        "Random systems with 11 labels and the property `bench/models/tagging.mcl`: reading, product, tags,"
+    );
+    println!(
+        "neighbourhoods, groups, dominators, shortest counterexample. CLEAR took 571 s for the size of the"
+    );
     println!("first row on its author's machine (thesis, Table 8.1, row 36).\n");
     println!("| system | product transitions | neighbourhoods | time | peak |");
     println!("|---|---|---|---|---|");

@@ -161,7 +161,9 @@ impl Check {
                 logic::warnings(lts, &property.formula, verdict, &Progress::new())
             }
             // On the fly not all labels are seen, but gates are known beforehand.
-            Subject::Model(file, None) => logic::unknown_gates(&property.formula, &file.model.visible_gates()),
+            Subject::Model(file, None) => {
+                logic::unknown_gates(&property.formula, &file.model.visible_gates())
+            }
         };
         if !warnings.is_empty() {
             terminal.remark(sources.render_all(&warnings, terminal.colour));
