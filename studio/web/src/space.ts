@@ -17,6 +17,11 @@ const MOST_LABELS = 160;
 const MOST_WHILE_MOVING = 150;
 /** A picture that takes longer than this to turn, in milliseconds a frame, is drawn with fewer pixels until it rests. */
 const SLOW = 42;
+/** A picture that takes less than this is drawn with more transitions and states again. */
+const QUICK = 30;
+/** How many transitions and states of a large picture are drawn at first while it is being turned, and at least. */
+const FIRST_BUDGET = 20_000;
+const LEAST_BUDGET = 1_500;
 /** How long after the last turn the details come back, in milliseconds. */
 const REST = 200;
 
@@ -62,6 +67,11 @@ interface Lines {
   dispose(): void;
 }
 
+/** Thin lines can be drawn in part: their first so many segments. */
+interface ThinLines extends Lines {
+  limit(segments: number): void;
+}
+
 export class Space {
   readonly canvas: HTMLCanvasElement;
   readonly labelLayer: HTMLDivElement;
@@ -74,11 +84,18 @@ export class Space {
   positions = new Float32Array();
   private points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial> | null = null;
   private lines = new Map<LayerName, Lines>();
-  /** The same transitions, thin, for a picture that is being turned. */
-  private thin = new Map<LayerName, Lines>();
+  /** The same transitions, thin, for a picture that is being turned; of a large one, all that is ever drawn. */
+  private thin = new Map<LayerName, ThinLines>();
+  /** In which order transitions lie in the buffers of thin lines: any first few of them are a fair sample. */
+  private shuffled = new Uint32Array();
+  /** The segments of each layer that pass the filter. */
+  private segments: Record<LayerName, number> = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
+  /** States that are drawn whatever the budget: those that mean something. */
+  private important = 0;
   private moving: number | undefined;
-  private lastMove = 0;
   private pace = 0;
+  private budget = FIRST_BUDGET;
+  private drew = false;
   private readonly density = Math.min(window.devicePixelRatio, 2);
   private highlights = new Map<string, { lines: Lines; edges: number[] }>();
   private arrows: THREE.InstancedMesh | null = null;
@@ -87,6 +104,8 @@ export class Space {
   /** How strongly each drawn transition is bent: 0 for straight ones, 2 for loops. */
   private bends: Float32Array = new Float32Array();
   private hidden = new Uint8Array();
+  /** The ends of thin lines of a large picture, filled in place. */
+  private buffers: Record<LayerName, Float32Array> = { correct: new Float32Array(), incorrect: new Float32Array(), neutral: new Float32Array(), after: new Float32Array() };
   private filter: Filter = {
     tags: { correct: true, incorrect: true, neutral: true },
     kinds: { cn: true, in: true, ci: true, cin: true },
@@ -119,25 +138,37 @@ export class Space {
     this.world.add(this.marker);
     new ResizeObserver(() => this.resize()).observe(holder);
     this.resize();
-    const loop = () => {
+    let last = 0;
+    const loop = (now: number) => {
+      // A browser that can't keep up calls later: how long frames take shows here, however slowly the pointer moves.
+      if (this.drew && this.moving !== undefined) this.adapt(now - last);
+      last = now;
+      this.drew = false;
       if (this.dirty) this.render();
       requestAnimationFrame(loop);
     };
-    loop();
+    loop(0);
   }
 
-  /** The camera moves: draws less until it rests. */
+  /** Draws fewer pixels, then less, while frames take too long, and more where there is time. */
+  private adapt(milliseconds: number): void {
+    this.pace = this.pace === 0 ? milliseconds : 0.6 * this.pace + 0.4 * milliseconds;
+    if (this.pace > SLOW) {
+      if (this.renderer.getPixelRatio() === this.density) this.renderer.setPixelRatio(0.6 * this.density);
+      else this.budget = Math.max(LEAST_BUDGET, 0.7 * this.budget);
+    } else if (this.pace < QUICK) this.budget = Math.min(1.15 * this.budget, Math.max(FIRST_BUDGET, this.everything));
+    else return;
+    this.limit();
+  }
+
+  /** The picture moves: draws less until it rests. */
   private move(): void {
     this.draw();
-    const now = performance.now();
     if (this.moving === undefined) {
-      this.showDetails(false);
       this.pace = 0;
-    } else {
-      this.pace = 0.8 * this.pace + 0.2 * (now - this.lastMove);
-      if (this.pace > SLOW && this.renderer.getPixelRatio() === this.density) this.renderer.setPixelRatio(0.6 * this.density);
+      this.moving = 0;
+      this.showDetails(false);
     }
-    this.lastMove = now;
     window.clearTimeout(this.moving);
     this.moving = window.setTimeout(() => this.rest(), REST);
   }
@@ -157,6 +188,30 @@ export class Space {
       if (wide && thin) [wide.object.visible, thin.object.visible] = [shown, !shown];
     }
     if (this.arrows) this.arrows.visible = shown;
+    this.limit();
+  }
+
+  /** How many states and transitions there are to draw. */
+  private get everything(): number {
+    return LAYERS.reduce((sum, name) => sum + this.segments[name], this.scene?.nodes.length ?? 0);
+  }
+
+  /** Draws as much as fits a frame while the picture moves, and everything at rest. */
+  private limit(): void {
+    const share = this.moving === undefined || this.detailed ? 1 : Math.min(1, this.budget / Math.max(1, this.everything));
+    for (const [name, lines] of this.thin) lines.limit(Math.ceil(share * this.segments[name]));
+    const nodes = this.scene?.nodes.length ?? 0;
+    this.points?.geometry.setDrawRange(0, Math.min(nodes, Math.max(this.important, Math.ceil(share * nodes))));
+  }
+
+  /** How many states and transitions are drawn now. */
+  drawn(): { nodes: number; edges: number } {
+    if (this.detailed) return { nodes: this.scene?.nodes.length ?? 0, edges: this.shownEdges() };
+    const edges = [...this.thin.values()].reduce((sum, { object }) => {
+      const { drawRange } = (object as THREE.LineSegments).geometry;
+      return sum + (Number.isFinite(drawRange.count) ? drawRange.count / 2 : 0);
+    }, 0);
+    return { nodes: this.points?.geometry.drawRange.count ?? 0, edges };
   }
 
   /** Asks for another frame. */
@@ -176,6 +231,7 @@ export class Space {
 
   private render(): void {
     this.dirty = false;
+    this.drew = true;
     this.frames += 1;
     const height = this.holder.clientHeight * this.renderer.getPixelRatio();
     if (this.points) {
@@ -206,10 +262,11 @@ export class Space {
     this.clear();
     if (this.positions.length !== 3 * scene.nodes.length) this.positions = new Float32Array(3 * scene.nodes.length);
     this.bends = bends(scene, this.detailed);
+    this.shuffled = this.detailed ? new Uint32Array() : shuffle(scene.edges.length);
     this.makePoints(scene);
     for (const name of LAYERS) {
-      this.lines.set(name, this.detailed ? this.wideLines(name, WIDTHS[name]) : this.thinLines(name));
-      if (this.detailed && scene.edges.length > MOST_WHILE_MOVING) this.thin.set(name, this.thinLines(name));
+      if (this.detailed) this.lines.set(name, this.wideLines(name, WIDTHS[name]));
+      if (!this.detailed || scene.edges.length > MOST_WHILE_MOVING) this.thin.set(name, this.thinLines(name));
     }
     if (this.detailed) this.makeArrows();
     this.applyFilter();
@@ -266,20 +323,34 @@ export class Space {
     const box = new Float32Array(count);
     const fill = new Float32Array(3 * count);
     const rim = new Float32Array(3 * count);
-    const colour = new THREE.Color();
+    const known = new Map<string, THREE.Color>();
+    const colour = (text: string) => {
+      if (!known.has(text)) known.set(text, new THREE.Color(text));
+      return known.get(text)!;
+    };
     for (let node = 0; node < count; node++) {
       size[node] = this.size(node);
       box[node] = scene.flags[node]! & FLAG.region ? 1 : 0;
       const [inside, outside] = this.colours(scene, node);
-      colour.set(inside).toArray(fill, 3 * node);
-      colour.set(outside).toArray(rim, 3 * node);
+      colour(inside).toArray(fill, 3 * node);
+      colour(outside).toArray(rim, 3 * node);
     }
+    // Neighbourhoods, the initial state and the sink first: they are drawn in any case.
+    const means = (node: number) => (scene.flags[node]! & (7 | FLAG.initial | FLAG.sink)) !== 0;
+    const order = shuffle(count);
+    const index = new Uint32Array(count);
+    this.important = 0;
+    for (const node of order) if (means(node)) index[this.important++] = node;
+    let next = this.important;
+    for (const node of order) if (!means(node)) index[next++] = node;
+    this.important = Math.min(this.important, LEAST_BUDGET);
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute("position", new THREE.BufferAttribute(this.positions, 3));
     geometry.setAttribute("size", new THREE.BufferAttribute(size, 1));
     geometry.setAttribute("box", new THREE.BufferAttribute(box, 1));
     geometry.setAttribute("fill", new THREE.BufferAttribute(fill, 3));
     geometry.setAttribute("rim", new THREE.BufferAttribute(rim, 3));
+    geometry.setIndex(new THREE.BufferAttribute(index, 1));
     const material = new THREE.ShaderMaterial({
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
@@ -325,7 +396,7 @@ export class Space {
     };
   }
 
-  private thinLines(name: LayerName): Lines {
+  private thinLines(name: LayerName): ThinLines {
     const after = name === "after";
     const material = new THREE.LineBasicMaterial({
       color: new THREE.Color(this.palette.tags[after ? "incorrect" : name]),
@@ -341,15 +412,14 @@ export class Space {
       object,
       set: (values) => {
         const known = object.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
-        if (known?.array.length === values.length) {
-          known.copyArray(values);
-          known.needsUpdate = true;
-        } else {
+        if (known?.array === values) known.needsUpdate = true;
+        else {
           object.geometry.dispose();
           object.geometry = new THREE.BufferGeometry();
           object.geometry.setAttribute("position", new THREE.BufferAttribute(values, 3));
         }
       },
+      limit: (segments) => object.geometry.setDrawRange(0, 2 * segments),
       dispose: () => {
         object.geometry.dispose();
         material.dispose();
@@ -381,6 +451,7 @@ export class Space {
     const scene = this.scene;
     if (!scene) return;
     this.hidden = new Uint8Array(scene.edges.length);
+    this.segments = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
     const kindShown = (node: number) => {
       const kind = scene.flags[node]! & 7;
       return kind === 0 || this.filter.kinds[KINDS[kind - 1]!];
@@ -390,7 +461,9 @@ export class Space {
       const shown =
         this.filter.tags[TAGS[tag & 3]!] && (this.filter.after || !(tag & 4)) && kindShown(scene.sources[edge]!);
       this.hidden[edge] = shown ? 0 : 1;
+      if (shown) this.segments[this.layerOf(edge)] += 1;
     }
+    for (const name of LAYERS) this.buffers[name] = new Float32Array(this.detailed ? 0 : 6 * this.segments[name]);
     if (this.points) {
       const size = this.points.geometry.getAttribute("size") as THREE.BufferAttribute;
       for (let node = 0; node < scene.nodes.length; node++) size.setX(node, kindShown(node) ? this.size(node) : 0.05);
@@ -410,24 +483,55 @@ export class Space {
     const attribute = this.points?.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
     if (attribute) attribute.needsUpdate = true;
     this.place();
+    // A large picture that settles moves as well.
+    if (!this.detailed) this.move();
   }
 
   /** Puts transitions where their states are. */
   private place(): void {
     const scene = this.scene;
     if (!scene) return;
+    if (this.detailed) this.placeDetailed(scene);
+    else this.placeMany(scene);
+    for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
+    if (this.arrows) this.placeArrows();
+    this.draw();
+  }
+
+  private placeDetailed(scene: Scene): void {
     const segments: Record<LayerName, number[]> = { correct: [], incorrect: [], neutral: [], after: [] };
     for (let edge = 0; edge < scene.edges.length; edge++) {
       if (!this.hidden[edge]) this.addSegments(edge, segments[this.layerOf(edge)]);
     }
-    for (const [name, lines] of this.lines) {
+    for (const name of LAYERS) {
       const values = new Float32Array(segments[name]);
-      lines.set(values);
+      this.segments[name] = values.length / 6;
+      this.lines.get(name)?.set(values);
       this.thin.get(name)?.set(values);
     }
-    for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
-    if (this.arrows) this.placeArrows();
-    this.draw();
+    this.limit();
+  }
+
+  /** Straight lines in a shuffled order, so that a part of them can be drawn. */
+  private placeMany(scene: Scene): void {
+    const { sources, targets } = scene;
+    const at = this.positions;
+    const ends: Record<LayerName, number> = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
+    for (const edge of this.shuffled) {
+      if (this.hidden[edge]) continue;
+      const name = this.layerOf(edge);
+      const values = this.buffers[name];
+      const [from, to, end] = [3 * sources[edge]!, 3 * targets[edge]!, ends[name]];
+      values[end] = at[from]!;
+      values[end + 1] = at[from + 1]!;
+      values[end + 2] = at[from + 2]!;
+      values[end + 3] = at[to]!;
+      values[end + 4] = at[to + 1]!;
+      values[end + 5] = at[to + 2]!;
+      ends[name] = end + 6;
+    }
+    for (const [name, lines] of this.thin) lines.set(this.buffers[name]);
+    this.limit();
   }
 
   private segmentsOf(edges: number[]): Float32Array {
@@ -556,15 +660,22 @@ export class Space {
         if (scene.flags[node]! & FLAG.region) wanted.push([-1, String(scene.sizes[node]), this.point(node), "region"]);
       }
     }
+    // What is walked or found comes first where there is no room for all.
+    const lit = new Set([...this.highlights.values()].flatMap((one) => one.edges));
+    wanted.sort((a, b) => Number(lit.has(b[0])) - Number(lit.has(a[0])));
     const { clientWidth: width, clientHeight: height } = this.holder;
     const texts: HTMLElement[] = [];
+    const taken: [number, number, number][] = [];
     for (const [, text, place, layer] of wanted) {
       const at = place.project(this.camera);
       if (Math.abs(at.x) > 1 || Math.abs(at.y) > 1 || at.z > 1 || texts.length >= MOST_LABELS) continue;
+      const [x, y, half] = [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height, 3.5 * text.length + 3];
+      if (taken.some(([left, top, other]) => Math.abs(left - x) < half + other && Math.abs(top - y) < 14)) continue;
+      taken.push([x, y, half]);
       const label = document.createElement("span");
       label.textContent = text;
       label.className = layer;
-      label.style.transform = `translate(-50%, -50%) translate(${((at.x + 1) / 2) * width}px, ${((1 - at.y) / 2) * height}px)`;
+      label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
       texts.push(label);
     }
     this.labelLayer.replaceChildren(...texts);
@@ -713,6 +824,21 @@ export class Space {
       this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no image"))), "image/png"),
     );
   }
+}
+
+/** Numbers in an order without any system, the same each time: Fisher and Yates, drawn by Marsaglia's xorshift. */
+function shuffle(count: number): Uint32Array<ArrayBuffer> {
+  const order = new Uint32Array(count);
+  let chance = 2_463_534_242;
+  for (let at = 0; at < count; at++) {
+    chance ^= chance << 13;
+    chance ^= chance >>> 17;
+    chance ^= chance << 5;
+    const other = (chance >>> 0) % (at + 1);
+    order[at] = order[other]!;
+    order[other] = at;
+  }
+  return order;
 }
 
 /** How transitions are bent so that those between the same two states lie side by side. */
