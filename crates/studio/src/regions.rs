@@ -20,6 +20,8 @@ const MOST_OPENED: usize = 1_500;
 /// How many pieces a large picture is cut into, and how many a region that opens into smaller ones; a few more or fewer.
 const PIECES: usize = 1_000;
 const PIECES_OPENED: usize = 300;
+/// The same where neighbourhoods and other states lie side by side: each piece is drawn once for each of its classes.
+const PIECES_MIXED: usize = 400;
 /// Pieces are made larger until they are joined by no more than this: where everything is connected to everything, more
 /// pieces only make more lines.
 const MOST_JOINED: usize = 20_000;
@@ -70,7 +72,7 @@ impl Regions {
         if parts.len() > MOST_SHOWN {
             // Too many different things side by side.
             let rest = all.iter().copied().filter(|&node| node != 0 && picture.sink != Some(node)).collect();
-            parts = cut(picture, vec![rest], picture.len(), PIECES);
+            parts = cut(picture, vec![rest], picture.len(), PIECES_MIXED);
         }
         // A region of one node is that node.
         parts.retain(|part| part.len() > 1);

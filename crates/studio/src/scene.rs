@@ -136,7 +136,7 @@ impl Scene {
             most[to as usize] = count.max(most[to as usize]);
         }
         let share = |(from, to): (u32, u32), count: u32| {
-            (count as f32 / most[from as usize].min(most[to as usize]) as f32).clamp(0.02, 1.0)
+            (count as f32 / most[from as usize].min(most[to as usize]) as f32).powi(2).clamp(0.002, 1.0)
         };
         joined.into_iter().map(|(pair, count)| (pair, share(pair, count))).collect()
     }

@@ -385,7 +385,9 @@ class Page {
         const actions = answer.constructs.filter((one) => one.kind === "action");
         actions.forEach((one) => lines.push(make("div", { textContent: `${short(one.file)}:${one.line} in ${one.process}: ${this.sourceLine(one.file, one.line)}` })));
       } else if (this.isRegion(hit.node)) {
-        lines.push(make("b", { textContent: `${count(this.scene.sizes[hit.node]!, "state")} without a choice` }));
+        const kind = this.scene.flags[hit.node]! & 7;
+        const what = kind > 0 ? `, neighbourhoods ${KINDS[kind - 1]}` : this.summary?.explanation?.verdict === false ? " without a choice" : "";
+        lines.push(make("b", { textContent: count(this.scene.sizes[hit.node]!, "state") + what }));
         lines.push(make("div", { textContent: "double click or press O to open" }));
       } else {
         const state = await this.asked().state(this.scene.nodes[hit.node]!);

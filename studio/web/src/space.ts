@@ -22,6 +22,8 @@ const QUICK = 30;
 /** How many transitions and states of a large picture are drawn at first while it is being turned, and at least. */
 const FIRST_BUDGET = 20_000;
 const LEAST_BUDGET = 1_500;
+/** More transitions than this are drawn fainter, so that they don't hide each other. */
+const FADING = 5_000;
 /** How long after the last turn the details come back, in milliseconds. */
 const REST = 200;
 
@@ -67,9 +69,9 @@ interface Lines {
   dispose(): void;
 }
 
-/** Thin lines can be drawn in part: their first so many segments. */
+/** Thin lines can be drawn in part, their first so many segments, and fainter where there are many. */
 interface ThinLines extends Lines {
-  limit(segments: number): void;
+  limit(segments: number, fade: number): void;
 }
 
 export class Space {
@@ -104,6 +106,8 @@ export class Space {
   /** How strongly each drawn transition is bent: 0 for straight ones, 2 for loops. */
   private bends: Float32Array = new Float32Array();
   private hidden = new Uint8Array();
+  /** How strongly each transition between super-nodes joins them, next to the strongest of either. */
+  private strengths: Float32Array | null = null;
   /** The ends of thin lines of a large picture, filled in place. */
   private buffers: Record<LayerName, Float32Array> = { correct: new Float32Array(), incorrect: new Float32Array(), neutral: new Float32Array(), after: new Float32Array() };
   private filter: Filter = {
@@ -199,7 +203,9 @@ export class Space {
   /** Draws as much as fits a frame while the picture moves, and everything at rest. */
   private limit(): void {
     const share = this.moving === undefined || this.detailed ? 1 : Math.min(1, this.budget / Math.max(1, this.everything));
-    for (const [name, lines] of this.thin) lines.limit(Math.ceil(share * this.segments[name]));
+    const many = share * LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    const fade = this.detailed ? 1 : Math.min(1, Math.max(0.2, (FADING / Math.max(1, many)) ** 0.4));
+    for (const [name, lines] of this.thin) lines.limit(Math.ceil(share * this.segments[name]), fade);
     const nodes = this.scene?.nodes.length ?? 0;
     this.points?.geometry.setDrawRange(0, Math.min(nodes, Math.max(this.important, Math.ceil(share * nodes))));
   }
@@ -263,6 +269,7 @@ export class Space {
     if (this.positions.length !== 3 * scene.nodes.length) this.positions = new Float32Array(3 * scene.nodes.length);
     this.bends = bends(scene, this.detailed);
     this.shuffled = this.detailed ? new Uint32Array() : shuffle(scene.edges.length);
+    this.strengths = this.detailed ? null : strengths(scene);
     this.makePoints(scene);
     for (const name of LAYERS) {
       if (this.detailed) this.lines.set(name, this.wideLines(name, WIDTHS[name]));
@@ -398,10 +405,12 @@ export class Space {
 
   private thinLines(name: LayerName): ThinLines {
     const after = name === "after";
+    const opacity = after ? 0.15 : name === "neutral" ? 0.35 : 0.8;
     const material = new THREE.LineBasicMaterial({
       color: new THREE.Color(this.palette.tags[after ? "incorrect" : name]),
       transparent: true,
-      opacity: after ? 0.15 : name === "neutral" ? 0.35 : 0.8,
+      opacity,
+      vertexColors: this.strengths !== null,
     });
     const object = new THREE.LineSegments(new THREE.BufferGeometry(), material);
     object.frustumCulled = false;
@@ -417,9 +426,13 @@ export class Space {
           object.geometry.dispose();
           object.geometry = new THREE.BufferGeometry();
           object.geometry.setAttribute("position", new THREE.BufferAttribute(values, 3));
+          if (this.strengths) object.geometry.setAttribute("color", new THREE.BufferAttribute(this.shades(name), 4));
         }
       },
-      limit: (segments) => object.geometry.setDrawRange(0, 2 * segments),
+      limit: (segments, fade) => {
+        object.geometry.setDrawRange(0, 2 * segments);
+        material.opacity = opacity * fade;
+      },
       dispose: () => {
         object.geometry.dispose();
         material.dispose();
@@ -532,6 +545,18 @@ export class Space {
     }
     for (const [name, lines] of this.thin) lines.set(this.buffers[name]);
     this.limit();
+  }
+
+  /** How strongly the ends of thin lines are drawn, in the order of their buffer. */
+  private shades(name: LayerName): Float32Array<ArrayBuffer> {
+    const values = new Float32Array(8 * this.segments[name]).fill(1);
+    let end = 0;
+    for (const edge of this.shuffled) {
+      if (this.hidden[edge] || this.layerOf(edge) !== name) continue;
+      values[end + 3] = values[end + 7] = this.strengths![edge]!;
+      end += 8;
+    }
+    return values;
   }
 
   private segmentsOf(edges: number[]): Float32Array {
@@ -656,8 +681,13 @@ export class Space {
       }
     }
     if (scene && scene.nodes.length < 1_000) {
+      const scale = this.holder.clientHeight / Math.tan((this.camera.fov * Math.PI) / 360);
       for (let node = 0; node < scene.nodes.length; node++) {
-        if (scene.flags[node]! & FLAG.region) wanted.push([-1, String(scene.sizes[node]), this.point(node), "region"]);
+        if (!(scene.flags[node]! & FLAG.region)) continue;
+        const [place, text] = [this.point(node), String(scene.sizes[node])];
+        // Only where it fits into the square.
+        const room = Math.min(34, (this.size(node) * scale) / this.camera.position.distanceTo(place));
+        if (room > 6 * text.length) wanted.push([-1, text, place, "region"]);
       }
     }
     // What is walked or found comes first where there is no room for all.
@@ -839,6 +869,18 @@ function shuffle(count: number): Uint32Array<ArrayBuffer> {
     order[other] = at;
   }
   return order;
+}
+
+/** How strongly transitions join super-nodes, from 0.1 to 1; nothing where there are no super-nodes. */
+function strengths(scene: Scene): Float32Array | null {
+  if (scene.counts.every((count) => count === 1)) return null;
+  const most = new Uint32Array(scene.nodes.length);
+  scene.counts.forEach((count, edge) => {
+    for (const node of [scene.sources[edge]!, scene.targets[edge]!]) most[node] = Math.max(most[node]!, count);
+  });
+  return Float32Array.from(scene.counts, (count, edge) =>
+    Math.max(0.1, count / Math.min(most[scene.sources[edge]!]!, most[scene.targets[edge]!]!)),
+  );
 }
 
 /** How transitions are bent so that those between the same two states lie side by side. */

@@ -266,7 +266,7 @@ describe("a typical bug", () => {
     await tab.keyboard.press("t");
     assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), "dark");
     await tab.keyboard.press("l");
-    await tab.waitForFunction(() => document.querySelectorAll(".labels span").length >= 18);
+    await tab.waitForFunction(() => document.querySelectorAll(".labels span").length >= 12);
     await tab.keyboard.press("y");
     await tab.waitForFunction(() => window.studio.status.shape === "layers");
     await settled(tab);

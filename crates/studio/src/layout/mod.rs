@@ -50,6 +50,8 @@ pub struct Layout {
     steps: u32,
     temperature: f32,
     theta: f32,
+    /// How far nodes push each other.
+    reach: f32,
 }
 
 /// The distance between two planes of the layered layout; springs are one long at rest.
@@ -60,10 +62,19 @@ const FLAT: usize = 400;
 const CLEAR: f32 = 0.4;
 const CLEARING: u32 = 60;
 
+/// Pictures that are more than this many times as long as wide are rolled up: as a line, nothing of them could be seen.
+const LONG: f32 = 12.0;
+
 impl Layout {
-    /// Places all nodes at random, those near the initial state to the left.
+    /// Places all nodes at random, those near the initial state to the left; those of a long picture along a spiral that
+    /// starts with it.
     pub fn new(graph: &Graph, shape: Shape, seed: u64) -> Self {
         let spread = (graph.nodes as f32).cbrt().max(1.0);
+        let longest = graph.distances.iter().copied().max().unwrap_or(0) as f32;
+        let long = shape == Shape::Force && graph.nodes > FLAT && longest > LONG * spread;
+        // How long the spiral is, and how far its turns are apart.
+        let length = longest.min(1.2 * graph.nodes as f32);
+        let apart = 4.0 * (graph.nodes as f32 / length.max(1.0)).sqrt().max(1.0);
         let mut chance = seed;
         let mut draw = || {
             chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -72,6 +83,12 @@ impl Layout {
         let place = |node: usize| {
             let along = graph.distances[node] as f32 * if shape == Shape::Layers { GAP } else { 0.5 };
             let noise = draw();
+            if long {
+                let way = graph.distances[node] as f32 / longest * length;
+                let angle = (4.0 * std::f32::consts::PI * way / apart).sqrt();
+                let radius = apart * angle / (2.0 * std::f32::consts::PI);
+                return [radius * angle.cos() + noise, radius * angle.sin() + draw(), draw()];
+            }
             let free = if shape == Shape::Layers { 0.0 } else { noise * spread };
             [along + free, draw() * spread, draw() * spread]
         };
@@ -108,9 +125,11 @@ impl Layout {
             masses: graph.masses.clone(),
             step: 0,
             steps,
-            temperature: spread,
+            temperature: if long { 1.0 } else { spread },
             // Where many nodes share the picture, nobody sees where one of them is exactly.
             theta: if graph.nodes > 20_000 { 1.2 } else { 0.9 },
+            // A turn must not push others away.
+            reach: if long { apart } else { f32::INFINITY },
         }
     }
 
@@ -208,7 +227,7 @@ impl Layout {
             .map_init(Vec::new, |todo, &node| {
                 let node = node as usize;
                 let place = self.positions[node];
-                let mut force = tree.repulsion(node, self.theta, todo);
+                let mut force = tree.repulsion(node, self.theta, self.reach, todo);
                 let row = self.offsets[node] as usize..self.offsets[node + 1] as usize;
                 for &(other, strength) in &self.neighbours[row] {
                     let along = minus(self.positions[other as usize], place);
@@ -283,14 +302,14 @@ mod tests {
             let (mut total, mut missed) = (0.0, 0.0);
             for node in 0..graph.nodes {
                 let exact = naive_repulsion(&layout.positions, &masses, node);
-                let opened = tree.repulsion(node, 0.0, &mut Vec::new());
+                let opened = tree.repulsion(node, 0.0, f32::INFINITY, &mut Vec::new());
                 let near = length(minus(opened, exact));
                 assert!(
                     near <= 1e-3 * (1.0 + length(exact)),
                     "seed {seed}, node {node}: {opened:?} {exact:?}"
                 );
                 total += length(exact);
-                missed += length(minus(tree.repulsion(node, 0.8, &mut Vec::new()), exact));
+                missed += length(minus(tree.repulsion(node, 0.8, f32::INFINITY, &mut Vec::new()), exact));
             }
             assert!(missed <= 0.05 * total, "seed {seed}: {missed} of {total}");
         }
@@ -300,7 +319,7 @@ mod tests {
     fn nodes_in_one_place_do_not_trap_the_octree() {
         let (positions, masses) = (vec![[1.0, 1.0, 1.0]; 1000], vec![1.0; 1000]);
         let tree = Octree::new(&positions, &masses);
-        assert_eq!(tree.repulsion(0, 0.8, &mut Vec::new()), [0.0; 3]);
+        assert_eq!(tree.repulsion(0, 0.8, f32::INFINITY, &mut Vec::new()), [0.0; 3]);
     }
 
     #[test]
@@ -317,6 +336,25 @@ mod tests {
         let first = settle(1);
         assert_eq!(first, settle(3));
         assert!(first.iter().flatten().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn a_long_picture_is_rolled_up() {
+        let nodes = 1_000;
+        let springs = (1..nodes as u32).map(|to| (to - 1, to, 1.0)).collect();
+        let graph =
+            Graph { nodes, springs, masses: vec![1.0; nodes], distances: (0..nodes as u32).collect() };
+        let mut layout = Layout::new(&graph, Shape::Force, 1);
+        while !layout.is_settled() {
+            layout.advance();
+        }
+        let far = |node: usize| length(minus(layout.positions[node], layout.positions[0]));
+        let farthest = (0..nodes).map(far).fold(0.0, f32::max);
+        assert!(farthest < 100.0, "{farthest}");
+        // Still in order, from the inside to the outside.
+        assert!(far(100) < far(400) && far(400) < far(999));
+        let step = |at: usize| length(minus(layout.positions[at], layout.positions[at + 1]));
+        assert!((0..nodes - 1).all(|at| step(at) < 3.0));
     }
 
     #[test]

@@ -114,11 +114,12 @@ impl<'a> Octree<'a> {
         }
     }
 
-    /// How all others push a node; cells that look smaller than `theta` push as one. `todo` is scratch space.
-    pub fn repulsion(&self, node: usize, theta: f32, todo: &mut Vec<u32>) -> Point {
+    /// How all others push a node; cells that look smaller than `theta` push as one, and those that are farther than
+    /// `reach` not at all. `todo` is scratch space.
+    pub fn repulsion(&self, node: usize, theta: f32, reach: f32, todo: &mut Vec<u32>) -> Point {
         let place = self.positions[node];
         let own = self.masses[node];
-        let theta = theta * theta;
+        let (theta, reach) = (theta * theta, reach * reach);
         let mut force = [0.0; 3];
         let mut add = |from: Point, mass: f32| {
             let push = push(from, mass, place, own);
@@ -130,7 +131,9 @@ impl<'a> Octree<'a> {
             let cell = &self.cells[cell as usize];
             let square: f32 = (0..3).map(|axis| (cell.centre[axis] - place[axis]).powi(2)).sum();
             if cell.width < theta * square {
-                add(cell.centre, cell.mass);
+                if square < reach {
+                    add(cell.centre, cell.mass);
+                }
             } else if cell.leaf {
                 let range = cell.first as usize..(cell.first + cell.count) as usize;
                 for (&other, &(from, mass)) in self.nodes[range.clone()].iter().zip(&self.sorted[range]) {
