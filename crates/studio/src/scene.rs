@@ -151,12 +151,16 @@ impl Scene {
             held[self.targets[at] as usize] = true;
         }
         let hold = self.hold();
+        // Where nearly everything leads to the sink, it must not draw everything to it.
+        let is_sink = |node: u32| self.flags[node as usize] & 1 << 5 != 0;
+        let into_sink = self.targets.iter().filter(|&&target| is_sink(target)).count().max(1);
+        let sink_strength = 0.6 * (30.0 / into_sink as f32).min(1.0).powi(2);
         let mut springs: FxHashMap<(u32, u32), f32> = FxHashMap::default();
         for at in 0..self.sources.len() {
             let (source, target) = (self.sources[at], self.targets[at]);
             let strength: f32 = match is_after(at) && held[source as usize] && held[target as usize] {
                 true => 0.08,
-                false if self.flags[target as usize] & 1 << 5 != 0 => 0.6,
+                false if is_sink(target) => sink_strength,
                 false => 1.0,
             };
             let pair = (source.min(target), source.max(target));

@@ -676,8 +676,12 @@ export class Space {
     }
     const wanted: [number, string, THREE.Vector3, string][] = [];
     if (scene && this.showLabels) {
+      // What is walked or found comes first where there is no room for all.
+      const lit = new Set([...this.highlights.values()].flatMap((one) => one.edges));
+      const add = (edge: number) => wanted.push([edge, this.labelOf(edge), this.middle(edge), this.layerOf(edge)]);
+      lit.forEach(add);
       for (let edge = 0; edge < scene.edges.length && wanted.length < 4 * MOST_LABELS; edge++) {
-        if (!this.hidden[edge]) wanted.push([edge, this.labelOf(edge), this.middle(edge), this.layerOf(edge)]);
+        if (!this.hidden[edge] && !lit.has(edge)) add(edge);
       }
     }
     if (scene && scene.nodes.length < 1_000) {
@@ -690,9 +694,6 @@ export class Space {
         if (room > 6 * text.length) wanted.push([-1, text, place, "region"]);
       }
     }
-    // What is walked or found comes first where there is no room for all.
-    const lit = new Set([...this.highlights.values()].flatMap((one) => one.edges));
-    wanted.sort((a, b) => Number(lit.has(b[0])) - Number(lit.has(a[0])));
     const { clientWidth: width, clientHeight: height } = this.holder;
     const texts: HTMLElement[] = [];
     const taken: [number, number, number][] = [];
