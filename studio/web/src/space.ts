@@ -69,9 +69,9 @@ interface Lines {
   dispose(): void;
 }
 
-/** Thin lines can be drawn in part, their first so many segments, and fainter where there are many. */
+/** Thin lines can be drawn in part, some of their segments, and fainter where there are many. */
 interface ThinLines extends Lines {
-  limit(segments: number, fade: number): void;
+  choose(from: number, to: number, fade: number): void;
 }
 
 export class Space {
@@ -97,6 +97,9 @@ export class Space {
   private moving: number | undefined;
   private pace = 0;
   private budget = FIRST_BUDGET;
+  private lineCost = 1;
+  /** The share of a large picture that is on the screen. */
+  private upto = 1;
   private drew = false;
   private readonly density = Math.min(window.devicePixelRatio, 2);
   private highlights = new Map<string, { lines: Lines; edges: number[] }>();
@@ -123,7 +126,8 @@ export class Space {
   frames = 0;
 
   constructor(private holder: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
+    // What is drawn stays: a large picture at rest is completed part by part.
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance", preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(this.density);
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
@@ -145,10 +149,11 @@ export class Space {
     let last = 0;
     const loop = (now: number) => {
       // A browser that can't keep up calls later: how long frames take shows here, however slowly the pointer moves.
-      if (this.drew && this.moving !== undefined) this.adapt(now - last);
+      if (this.drew && (this.moving !== undefined || this.upto < 1)) this.adapt(now - last);
       last = now;
       this.drew = false;
       if (this.dirty) this.render();
+      else if (this.moving === undefined && this.upto < 1) this.refine();
       requestAnimationFrame(loop);
     };
     loop(0);
@@ -158,11 +163,10 @@ export class Space {
   private adapt(milliseconds: number): void {
     this.pace = this.pace === 0 ? milliseconds : 0.6 * this.pace + 0.4 * milliseconds;
     if (this.pace > SLOW) {
-      if (this.renderer.getPixelRatio() === this.density) this.renderer.setPixelRatio(0.6 * this.density);
-      else this.budget = Math.max(LEAST_BUDGET, 0.7 * this.budget);
-    } else if (this.pace < QUICK) this.budget = Math.min(1.15 * this.budget, Math.max(FIRST_BUDGET, this.everything));
-    else return;
-    this.limit();
+      const sharp = this.renderer.getPixelRatio() === this.density;
+      if (sharp && this.moving !== undefined) this.renderer.setPixelRatio(0.6 * this.density);
+      this.budget = Math.max(LEAST_BUDGET, Math.max(0.3, (0.8 * SLOW) / this.pace) * this.budget);
+    } else if (this.pace < QUICK) this.budget = Math.min(1.2 * this.budget, Math.max(FIRST_BUDGET, this.everything));
   }
 
   /** The picture moves: draws less until it rests. */
@@ -195,29 +199,53 @@ export class Space {
     this.limit();
   }
 
-  /** How many states and transitions there are to draw. */
+  /** What it takes to draw everything: a state is one, a transition more the longer it is on the screen. */
   private get everything(): number {
-    return LAYERS.reduce((sum, name) => sum + this.segments[name], this.scene?.nodes.length ?? 0);
+    const lines = LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    return (this.scene?.nodes.length ?? 0) + lines * this.lineCost;
   }
 
-  /** Draws as much as fits a frame while the picture moves, and everything at rest. */
+  /** The share of the picture that fits a frame. */
+  private get share(): number {
+    return this.detailed ? 1 : Math.min(1, this.budget / Math.max(1, this.everything));
+  }
+
+  /** Starts a frame with as much as fits: while the picture moves that is all, at rest the others follow. */
   private limit(): void {
-    const share = this.moving === undefined || this.detailed ? 1 : Math.min(1, this.budget / Math.max(1, this.everything));
-    const many = share * LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
-    const fade = this.detailed ? 1 : Math.min(1, Math.max(0.2, (FADING / Math.max(1, many)) ** 0.4));
-    for (const [name, lines] of this.thin) lines.limit(Math.ceil(share * this.segments[name]), fade);
-    const nodes = this.scene?.nodes.length ?? 0;
-    this.points?.geometry.setDrawRange(0, Math.min(nodes, Math.max(this.important, Math.ceil(share * nodes))));
+    this.upto = this.share;
+    this.choose(0, this.upto);
   }
 
-  /** How many states and transitions are drawn now. */
+  /** Draws another part of a large picture over what is there, until it is complete. */
+  private refine(): void {
+    const from = this.upto;
+    this.upto = Math.min(1, from + this.share);
+    this.choose(from, this.upto);
+    this.renderer.autoClear = false;
+    this.renderer.render(this.world, this.camera);
+    this.renderer.autoClear = true;
+    this.drew = true;
+  }
+
+  /** Chooses the part of the shuffled states and transitions that the next frame draws. */
+  private choose(from: number, to: number): void {
+    const many = (this.moving === undefined ? 1 : to) * LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    const fade = this.detailed ? 1 : Math.min(1, Math.max(0.2, (FADING / Math.max(1, many)) ** 0.4));
+    for (const [name, lines] of this.thin) {
+      lines.choose(Math.ceil(from * this.segments[name]), Math.ceil(to * this.segments[name]), fade);
+    }
+    const nodes = this.scene?.nodes.length ?? 0;
+    const first = from === 0 ? 0 : Math.max(this.important, Math.ceil(from * nodes));
+    const last = Math.min(nodes, Math.max(this.important, Math.ceil(to * nodes)));
+    this.points?.geometry.setDrawRange(first, Math.max(0, last - first));
+  }
+
+  /** How many states and transitions are on the screen now. */
   drawn(): { nodes: number; edges: number } {
-    if (this.detailed) return { nodes: this.scene?.nodes.length ?? 0, edges: this.shownEdges() };
-    const edges = [...this.thin.values()].reduce((sum, { object }) => {
-      const { drawRange } = (object as THREE.LineSegments).geometry;
-      return sum + (Number.isFinite(drawRange.count) ? drawRange.count / 2 : 0);
-    }, 0);
-    return { nodes: this.points?.geometry.drawRange.count ?? 0, edges };
+    const nodes = this.scene?.nodes.length ?? 0;
+    if (this.detailed) return { nodes, edges: this.shownEdges() };
+    const edges = LAYERS.reduce((sum, name) => sum + Math.ceil(this.upto * this.segments[name]), 0);
+    return { nodes: Math.min(nodes, Math.max(this.important, Math.ceil(this.upto * nodes))), edges };
   }
 
   /** Asks for another frame. */
@@ -239,6 +267,7 @@ export class Space {
     this.dirty = false;
     this.drew = true;
     this.frames += 1;
+    this.limit();
     const height = this.holder.clientHeight * this.renderer.getPixelRatio();
     if (this.points) {
       const uniforms = this.points.material.uniforms;
@@ -256,7 +285,7 @@ export class Space {
 
   setPalette(palette: Palette): void {
     this.palette = palette;
-    this.world.background = new THREE.Color(palette.background);
+    this.renderer.setClearColor(palette.background);
     (this.marker.material as THREE.MeshBasicMaterial).color.set(palette.path);
     if (this.scene) this.setScene(this.scene, this.labelOf);
   }
@@ -429,8 +458,8 @@ export class Space {
           if (this.strengths) object.geometry.setAttribute("color", new THREE.BufferAttribute(this.shades(name), 4));
         }
       },
-      limit: (segments, fade) => {
-        object.geometry.setDrawRange(0, 2 * segments);
+      choose: (from, to, fade) => {
+        object.geometry.setDrawRange(2 * from, 2 * (to - from));
         material.opacity = opacity * fade;
       },
       dispose: () => {
@@ -544,7 +573,17 @@ export class Space {
       ends[name] = end + 6;
     }
     for (const [name, lines] of this.thin) lines.set(this.buffers[name]);
+    this.lineCost = this.estimateCost(scene);
     this.limit();
+  }
+
+  /** What a transition takes to draw, next to a state: by its length on the screen when everything is seen. */
+  private estimateCost(scene: Scene): number {
+    const extent = new THREE.Box3().setFromArray(this.positions).getSize(new THREE.Vector3()).length() || 1;
+    const sample = this.shuffled.subarray(0, 500);
+    const total = sample.reduce((sum, edge) => sum + this.point(scene.sources[edge]!).distanceTo(this.point(scene.targets[edge]!)), 0);
+    const pixels = (this.holder.clientHeight * total) / Math.max(1, sample.length) / extent;
+    return 1 + pixels / 20;
   }
 
   /** How strongly the ends of thin lines are drawn, in the order of their buffer. */
@@ -851,6 +890,7 @@ export class Space {
   image(): Promise<Blob> {
     this.rest();
     this.render();
+    while (this.upto < 1) this.refine();
     return new Promise((done, fail) =>
       this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no image"))), "image/png"),
     );
