@@ -46,7 +46,8 @@ uniform float scale; uniform float least; uniform float most;
 void main() {
   vec4 place = modelViewMatrix * vec4(position, 1.0);
   gl_Position = projectionMatrix * place;
-  gl_PointSize = clamp(size * scale / -place.z, least, most);
+  // The initial state is seen from any distance.
+  gl_PointSize = clamp(size * scale / -place.z, size > 0.35 && box < 0.5 ? 4.0 * least : least, most);
   // A state hides the ends of its transitions.
   gl_Position.z -= 0.0004 * gl_Position.w;
   vFill = fill; vRim = rim; vBox = box; vPixels = gl_PointSize;
@@ -349,7 +350,8 @@ export class Space {
   private size(node: number): number {
     const flags = this.scene!.flags[node]!;
     if (flags & FLAG.region) return 0.3 + 0.09 * Math.log2(this.scene!.sizes[node]!);
-    if (flags & (7 | FLAG.initial | FLAG.sink)) return 0.34;
+    if (flags & FLAG.initial) return 0.36;
+    if (flags & (7 | FLAG.sink)) return 0.34;
     return flags & FLAG.goal ? 0.2 : 0.16;
   }
 
