@@ -192,6 +192,30 @@ fn explore_reports_sizes_limits_and_errors() {
 }
 
 #[test]
+fn sequences_are_part_of_the_answer() {
+    let folder = folder(&[(
+        "greet.lnt",
+        "module greet is process MAIN [HELLO, BYE : none] is HELLO; BYE; stop end process end module",
+    )]);
+    let shown = watershed(folder.path(), &["check", "greet.lnt", "--never", "BYE", "--sequence"]);
+    assert_eq!(code(&shown), 1);
+    assert!(out(&shown).contains("●    HELLO\n") && err(&shown).is_empty(), "{}{}", out(&shown), err(&shown));
+    json(&watershed(folder.path(), &["check", "greet.lnt", "--never", "BYE", "--sequence", "--json"]));
+}
+
+#[test]
+fn the_tour_runs_to_its_end() {
+    let folder = folder(&[]);
+    let tour = watershed(folder.path(), &["demo"]);
+    assert_eq!((code(&tour), err(&tour).as_str()), (0, ""));
+    assert!(
+        out(&tour).contains("$ watershed cover") && out(&tour).contains("$ watershed studio"),
+        "{}",
+        out(&tour)
+    );
+}
+
+#[test]
 fn help_completions_and_manual_pages_exist() {
     let folder = folder(&[]);
     let help = out(&watershed(folder.path(), &["--help"]));

@@ -102,7 +102,7 @@ impl Check {
         terminal.show(&check);
         if self.sequence {
             for result in check.results.iter().filter(|result| !result.steps.is_empty()) {
-                terminal.remark(format!("\n{}\n\n{}", result.property, result.sequence()));
+                terminal.show_picture(format!("\n{}\n\n{}", result.property, result.sequence()));
             }
         }
         if self.output.is_some() && !saved {
