@@ -182,7 +182,7 @@ fn explore_reports_sizes_limits_and_errors() {
     let text = err(&overflow);
     assert!(text.contains("256 is outside the range 0..255 of type nat"), "{text}");
     assert!(text.contains("m.lnt:6:") && text.contains("!nat_sup"), "{text}");
-    assert!(text.contains("this happens in the step after: A !250, A !251"), "{text}");
+    assert!(text.contains("this happens in the step A !255, after: A !250, A !251"), "{text}");
     let partial = watershed(here, &["explore", "m.lnt", "--max-states", "3", "--json"]);
     assert_eq!(code(&partial), 3);
     assert_eq!(

@@ -64,7 +64,7 @@ struct ArithmeticWorker<'a>(&'a Arithmetic);
 impl Worker for ArithmeticWorker<'_> {
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
         if self.0.broken == Some(state[0]) {
-            return Err(ModelError { message: "broken".into(), span: None, help: None });
+            return Err(ModelError { message: "broken".into(), span: None, help: None, during: None });
         }
         for (label, target) in self.0.steps(state[0]) {
             emit(Step {
