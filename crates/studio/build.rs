@@ -15,7 +15,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let mut code = String::new();
     list("PAGE", &page, &["html"], &mut code);
-    list("MODELS", &models, &["lnt", "mcl", "toml", "md"], &mut code);
+    list("MODELS", &models, &["lnt", "exp", "aut", "mcl", "toml", "md"], &mut code);
     std::fs::write(out.join("embedded.rs"), code).expect("the output folder can be written");
 }
 

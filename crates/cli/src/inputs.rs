@@ -156,22 +156,3 @@ pub fn model_error_after(model: &dyn Model, error: &ModelError, labels: Option<&
     };
     diagnostic.note(note).maybe_help(error.help.clone())
 }
-
-/// The labels of a system that is a single run, gone through once, and where the part starts that it repeats.
-pub fn only_run(lts: &Lts) -> Option<(Vec<String>, Option<usize>)> {
-    let mut labels = Vec::new();
-    let mut seen = vec![None; lts.state_count()];
-    let mut state = lts.initial();
-    while seen[state.index()].is_none() {
-        seen[state.index()] = Some(labels.len());
-        match lts.outgoing(state) {
-            [] => return Some((labels, None)),
-            [edge] => {
-                labels.push(lts.label(edge.label).to_owned());
-                state = edge.target;
-            }
-            _ => return None,
-        }
-    }
-    Some((labels, seen[state.index()]))
-}

@@ -153,6 +153,34 @@ impl Lts {
         }
         distance
     }
+
+    /// The labels of a system that is a single run, gone through once, and where the part starts that it repeats.
+    /// Nothing for a system that branches.
+    ///
+    /// ```
+    /// let lasso = lts::parse_aut("des (0, 3, 3)\n(0, A, 1)\n(1, B, 2)\n(2, C, 1)\n", &Default::default())?;
+    /// assert_eq!(lasso.only_run(), Some((vec!["A".into(), "B".into(), "C".into()], Some(1))));
+    /// let fork = lts::parse_aut("des (0, 2, 3)\n(0, A, 1)\n(0, B, 2)\n", &Default::default())?;
+    /// assert_eq!(fork.only_run(), None);
+    /// # Ok::<(), lts::AutError>(())
+    /// ```
+    pub fn only_run(&self) -> Option<(Vec<String>, Option<usize>)> {
+        let mut labels = Vec::new();
+        let mut seen = vec![None; self.state_count()];
+        let mut state = self.initial();
+        while seen[state.index()].is_none() {
+            seen[state.index()] = Some(labels.len());
+            match self.outgoing(state) {
+                [] => return Some((labels, None)),
+                [edge] => {
+                    labels.push(self.label(edge.label).to_owned());
+                    state = edge.target;
+                }
+                _ => return None,
+            }
+        }
+        Some((labels, seen[state.index()]))
+    }
 }
 
 /// The strongly connected components of a graph, numbered so that every edge between two components goes from a

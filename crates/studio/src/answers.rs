@@ -7,7 +7,7 @@ use regex::Regex;
 use report::Explanation;
 use serde::{Deserialize, Serialize};
 
-use crate::opening::{Message, Opened, Place, Text};
+use crate::opening::{Message, Opened, Place, Start, Text};
 use crate::picture::NONE;
 use crate::project::Project;
 use crate::scene::Scene;
@@ -34,6 +34,7 @@ pub struct Summary {
     files: Vec<Text>,
     property: Text,
     root: Option<String>,
+    starts: Vec<Start>,
     /// Whether states have values to show.
     values: bool,
     /// Whether there is a model to edit; a system on disk has none.
@@ -67,6 +68,7 @@ pub fn summary(project: &Project, opened: Option<&Opened>) -> Summary {
         files,
         property: request.property,
         root: request.root,
+        starts: request.starts,
         values: sources.is_some(),
         editable: request.system.is_none(),
     }
@@ -403,19 +405,5 @@ fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
     let options = lts::AutOptions { sparse: true, ..Default::default() };
     let lts = lts::parse_aut(&text.text, &options)
         .map_err(|error| NoAnswer::Unreadable(format!("{}: {error}", text.name)))?;
-    let mut labels = Vec::new();
-    let mut seen = vec![None; lts.state_count()];
-    let mut state = lts.initial();
-    while seen[state.index()].is_none() {
-        seen[state.index()] = Some(labels.len());
-        match lts.outgoing(state) {
-            [] => return Ok((labels, None)),
-            [edge] => {
-                labels.push(lts.label(edge.label).to_owned());
-                state = edge.target;
-            }
-            _ => return Err(NoAnswer::Unreadable(format!("{} is not a single run", text.name))),
-        }
-    }
-    Ok((labels, seen[state.index()]))
+    lts.only_run().ok_or_else(|| NoAnswer::Unreadable(format!("{} is not a single run", text.name)))
 }

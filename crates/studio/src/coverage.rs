@@ -83,6 +83,9 @@ pub enum CantCover {
     /// An example is wrong.
     #[error("{0}")]
     Wrong(String),
+    /// The user had enough.
+    #[error("cancelled")]
+    Cancelled,
     /// The texts can't be put aside.
     #[error("can't write the model to a temporary folder: {0}")]
     Folder(#[from] std::io::Error),
@@ -98,8 +101,8 @@ pub fn read_suite(path: &Path) -> Result<Vec<Member>, Vec<Message>> {
 }
 
 /// Runs the examples of a project's suites and those that the page adds, on the texts as they are now.
-pub fn view(request: &Request, wanted: &Wanted) -> Result<View, CantCover> {
-    let main = request.files.first().filter(|file| !file.name.to_lowercase().ends_with(".aut"));
+pub fn view(request: &Request, wanted: &Wanted, progress: &Progress) -> Result<View, CantCover> {
+    let main = request.files.first().filter(|file| file.name.to_lowercase().ends_with(".lnt"));
     let main = main.ok_or(CantCover::NoModel)?;
     let mut members = request.examples.clone();
     for root in wanted.roots.iter().map(|root| root.trim()).filter(|root| !root.is_empty()) {
@@ -118,13 +121,16 @@ pub fn view(request: &Request, wanted: &Wanted) -> Result<View, CantCover> {
     let examples: Vec<Example> = members.iter().map(|member| member.example.clone()).collect();
     let states = request.most_states.min(MOST_STATES);
     let settings = Settings { limits: Limits { states, ..Limits::default() }, cache: None };
-    let outcome = cover::run(&subject, &examples, &settings, &Progress::new()).map_err(|wrong| {
+    let outcome = cover::run(&subject, &examples, &settings, progress).map_err(|wrong| {
         let told = wrong.iter().map(|one| {
             let said = one.error.diagnostics.iter().map(|diagnostic| diagnostic.message.clone());
             format!("{}: {}", one.example.name, said.collect::<Vec<_>>().join("; "))
         });
         CantCover::Wrong(told.collect::<Vec<_>>().join("\n"))
     })?;
+    if progress.is_cancelled() {
+        return Err(CantCover::Cancelled);
+    }
     let place = |span: Span| {
         let place = Place::of(span, &outcome.specification.sources);
         // The page knows files by the names that it gave them.
@@ -189,7 +195,7 @@ end process end module";
     #[test]
     fn each_item_tells_which_examples_exercise_it() {
         let wanted = Wanted { roots: vec!["MAIN (true)".into(), " ".into(), "MAIN (false)".into()] };
-        let view = view(&request(), &wanted).unwrap();
+        let view = view(&request(), &wanted, &Progress::new()).unwrap();
         assert_eq!(view.examples.len(), 2);
         let of = |kind: &str| -> Vec<Vec<usize>> {
             view.items.iter().filter(|item| item.kind == kind).map(|item| item.covered_by.clone()).collect()
@@ -202,11 +208,16 @@ end process end module";
 
     #[test]
     fn a_hole_is_explained_and_a_wrong_example_is_told() {
+        let view = |request: &Request, wanted: &Wanted| super::view(request, wanted, &Progress::new());
         let one = view(&request(), &Wanted { roots: vec!["MAIN (true)".into()] }).unwrap();
         assert_eq!(one.findings[0].kind, "ill-formed-decision");
         let wrong = view(&request(), &Wanted { roots: vec!["NOBODY".into()] }).unwrap_err();
         assert!(wrong.to_string().contains("NOBODY"), "{wrong}");
         assert!(matches!(view(&request(), &Wanted::default()), Err(CantCover::NoExamples)));
         assert!(matches!(view(&Request::default(), &Wanted::default()), Err(CantCover::NoModel)));
+        let enough = Progress::new();
+        enough.cancel();
+        let wanted = Wanted { roots: vec!["MAIN (true)".into()] };
+        assert!(matches!(super::view(&request(), &wanted, &enough), Err(CantCover::Cancelled)));
     }
 }

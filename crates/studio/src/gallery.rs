@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::coverage::{self, Member};
 use crate::embedded::MODELS;
-use crate::opening::{Request, Text};
+use crate::opening::{Request, Start, Text};
 
 /// A bundled model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,7 +22,7 @@ pub fn entries() -> Vec<Entry> {
     let mut entries = Vec::new();
     for (path, text) in MODELS {
         let Some((folder, file)) = path.rsplit_once('/') else { continue };
-        let Some(stem) = file.strip_suffix(".lnt") else { continue };
+        let Some(stem) = file.strip_suffix(".lnt").or_else(|| file.strip_suffix(".exp")) else { continue };
         let group = match folder.split_once('/') {
             None if folder == "bugs" => "bugs",
             None if folder == stem => "models",
@@ -54,10 +54,12 @@ pub fn request(name: &str, most_states: usize) -> Option<Request> {
         .collect();
     let text =
         |wanted: &str| beside.iter().find(|(file, _)| *file == wanted).map(|(_, text)| text.to_string());
-    let main = format!("{stem}.lnt");
+    let main =
+        [format!("{stem}.lnt"), format!("{stem}.exp")].into_iter().find(|name| text(name).is_some())?;
     let mut files = vec![Text { text: text(&main)?, name: main.clone() }];
     if entry.group == "models" {
-        let modules = beside.iter().filter(|(file, _)| file.ends_with(".lnt") && *file != main);
+        let is_part = |file: &str| file.ends_with(".lnt") || file.ends_with(".aut");
+        let modules = beside.iter().filter(|(file, _)| is_part(file) && *file != main);
         files.extend(modules.map(|(file, text)| Text { name: file.to_string(), text: text.to_string() }));
     }
     let property = if entry.group == "bugs" { format!("{stem}.mcl") } else { "properties.mcl".into() };
@@ -68,7 +70,26 @@ pub fn request(name: &str, most_states: usize) -> Option<Request> {
     let root = first.and_then(|example| example.root.clone());
     let modules = first.map(|example| example.modules.clone()).unwrap_or_default();
     files.extend(modules.into_iter().map(|(name, text)| Text { name: format!("{name}.lnt"), text }));
-    Some(Request { files, property, root, examples, most_states, ..Request::default() })
+    let starts = starts(&text("expected.toml").unwrap_or_default());
+    Some(Request { files, property, root, examples, starts, most_states, ..Request::default() })
+}
+
+/// The processes that variants of a model start with, each with the comment above it.
+fn starts(expected: &str) -> Vec<Start> {
+    let mut found = Vec::new();
+    let (mut about, mut inside) = (String::new(), false);
+    for line in expected.lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix('#') {
+            about = comment.trim().to_owned();
+        } else if line.starts_with('[') {
+            inside = line == "[[variants]]";
+        } else if let Some(root) = line.strip_prefix("root = \"").and_then(|rest| rest.strip_suffix('"'))
+            && inside
+        {
+            found.push(Start { root: root.to_owned(), about: std::mem::take(&mut about) });
+        }
+    }
+    found
 }
 
 /// The examples of all suites beside a model. Suites name files, so they are read where these files are.
@@ -99,6 +120,12 @@ mod tests {
         let modules = request("interlocking/interlocking", 10).unwrap().files;
         assert!(modules.len() > 3 && modules[0].name == "interlocking.lnt");
         assert!(request("../Cargo", 10).is_none());
+        let starts = request("philosophers/philosophers", 10).unwrap().starts;
+        let roots: Vec<&str> = starts.iter().map(|start| start.root.as_str()).collect();
+        assert_eq!(roots, ["THREE", "LEFT_HANDED"]);
+        assert_eq!(starts[1].about, "one of five takes the right fork first: no dead end");
+        let network = request("network/network", 10).unwrap().files;
+        assert!(network[0].name == "network.exp" && network.len() == 4, "{network:?}");
         let covered = request("coverage/self_configuration/self_configuration", 10).unwrap();
         assert!(covered.examples.len() > 1 && covered.files.len() == 2, "{:?}", covered.examples);
     }

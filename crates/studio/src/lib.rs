@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The way of a model: texts → checked, explored and tagged (`opening`) → an owned copy to look at (`picture`) →
-//! regions drawn as one (`regions`) → what is drawn (`scene`) → where (`layout`). A `project` does this in the
+//! regions drawn as one (`regions`, `pieces`) → what is drawn (`scene`) → where (`layout`). A `project` does this in the
 //! background; the `server` lets one page on this machine, and nobody else, ask about it (`answers`).
 
 mod answers;
@@ -24,6 +24,7 @@ mod guard;
 mod layout;
 mod opening;
 mod picture;
+mod pieces;
 mod project;
 mod regions;
 mod scene;

@@ -1,6 +1,7 @@
 //! From texts to a picture: reads, checks and explores a model, tags it by a property and tells why.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use explain::{Options, Property, Run, Tag, Tagged};
 use explore::{Exploration, Limits, Outcome};
@@ -44,6 +45,17 @@ pub struct Request {
     pub most_states: usize,
     /// Examples for the coverage view.
     pub examples: Vec<Member>,
+    /// Other processes to start with, for a page to offer.
+    pub starts: Vec<Start>,
+}
+
+/// A process to start with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Start {
+    /// The process.
+    pub root: String,
+    /// What is different then.
+    pub about: String,
 }
 
 impl Default for Text {
@@ -373,6 +385,34 @@ fn chosen<'p>(
     }
 }
 
+/// Composes a network of systems.
+fn compose(
+    main: &Text,
+    most_states: usize,
+    progress: &Progress,
+    stage: &dyn Fn(&'static str),
+    read: &mut dyn FnMut(&str) -> Result<Lts, String>,
+) -> Result<Subject, CantOpen> {
+    let mut sources = Sources::new();
+    let file = sources.add(main.name.clone(), main.text.clone());
+    let mut load = |name: &str| read(name).map(Arc::new);
+    let network = lts::parse_network(file, &sources, &mut load)
+        .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
+    stage("composing");
+    let composed = network.compose(most_states, progress).map_err(|error| wrong(error.to_string()))?;
+    match composed.complete {
+        true => Ok(Subject::System(composed.lts)),
+        false if progress.is_cancelled() => Err(CantOpen::Cancelled),
+        false => Err(over_limit(composed.lts.state_count())),
+    }
+}
+
+fn over_limit(states: usize) -> CantOpen {
+    let found = report::count(states as u64, "state");
+    let message = Message::error(format!("the model is over its limit: more than {found}"));
+    CantOpen::Wrong(vec![message.help("open it with a higher --max-states, or make the model smaller")])
+}
+
 fn load_subject(
     request: &Request,
     warnings: &mut Vec<Message>,
@@ -389,6 +429,15 @@ fn load_subject(
     };
     if let Some(path) = &request.system {
         stage("reading the transition system");
+        if lts::format_extension(path).as_deref() == Some("exp") {
+            let text = lts::read_text(path).map_err(|error| wrong(error.to_string()))?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let main = Text { name: path.display().to_string(), text };
+            return compose(&main, request.most_states, progress, stage, &mut |name| {
+                lts::read_aut(&folder.join(name), &Default::default(), progress)
+                    .map_err(|error| error.to_string())
+            });
+        }
         return lts::read_aut(path, &Default::default(), progress).map(Subject::System).map_err(reading);
     }
     let Some(main) = request.files.first() else { return Err(wrong("there is no model to open")) };
@@ -398,6 +447,15 @@ fn load_subject(
         return parsed.map(Subject::System).map_err(|error| {
             let (sources, diagnostic) = error.diagnostic(&main.name);
             CantOpen::Wrong(messages(&[diagnostic], &sources))
+        });
+    }
+    if main.name.to_lowercase().ends_with(".exp") {
+        // The systems that it names come with it: text from the page must not name files on disk.
+        return compose(main, request.most_states, progress, stage, &mut |name| {
+            let found = request.files.iter().find(|file| file.name == name);
+            let file =
+                found.ok_or_else(|| format!("{name} is missing: open it together with the network"))?;
+            lts::parse_aut(&file.text, &Default::default()).map_err(|error| error.to_string())
         });
     }
     stage("checking the model");
@@ -440,11 +498,6 @@ fn load_subject(
             }
             Err(CantOpen::Wrong(vec![message]))
         }
-        _ => {
-            let found = report::count(exploration.states() as u64, "state");
-            let message = Message::error(format!("the model is over its limit: more than {found}"));
-            let help = "open it with a higher --max-states, or make the model smaller";
-            Err(CantOpen::Wrong(vec![message.help(help)]))
-        }
+        _ => Err(over_limit(exploration.states())),
     }
 }

@@ -19,6 +19,8 @@ pub struct Picture {
     pub goals: Vec<bool>,
     /// Steps from the initial node.
     pub distances: Vec<u32>,
+    /// When a breadth-first search from the initial node finds each: what can't be reached comes last.
+    pub turns: Vec<u32>,
     /// The sink.
     pub sink: Option<u32>,
     offsets: Vec<u32>,
@@ -104,6 +106,7 @@ impl Picture {
             choices: vec![NONE; nodes],
             goals: vec![false; nodes],
             distances: vec![NONE; nodes],
+            turns: vec![NONE; nodes],
             sink: None,
             offsets: vec![0],
             targets: Vec::new(),
@@ -122,26 +125,30 @@ impl Picture {
             self.states.push(NONE);
             self.offsets.push(self.targets.len() as u32);
         }
+        let nodes = self.len();
         self.distances[0] = 0;
-        let mut level = vec![0u32];
-        let mut distance = 0;
-        while !level.is_empty() {
-            distance += 1;
-            let mut next = Vec::new();
-            for node in level {
-                for at in self.outgoing(node) {
-                    let target = self.targets[at];
-                    if self.distances[target as usize] == NONE {
-                        self.distances[target as usize] = distance;
-                        next.push(target);
-                    }
+        let mut found = vec![0u32];
+        let mut at = 0;
+        while at < found.len() {
+            let node = found[at];
+            at += 1;
+            for edge in self.outgoing(node) {
+                let target = self.targets[edge];
+                if self.distances[target as usize] == NONE {
+                    self.distances[target as usize] = self.distances[node as usize] + 1;
+                    found.push(target);
                 }
             }
-            level = next;
         }
         // States that can't be reached stand behind all others.
-        self.distances.iter_mut().filter(|far| **far == NONE).for_each(|far| *far = distance);
-        let nodes = self.len();
+        let behind = found.last().map_or(0, |&last| self.distances[last as usize] + 1);
+        for node in 0..nodes as u32 {
+            if self.distances[node as usize] == NONE {
+                self.distances[node as usize] = behind;
+                found.push(node);
+            }
+        }
+        found.iter().enumerate().for_each(|(turn, &node)| self.turns[node as usize] = turn as u32);
         let mut offsets = vec![0u32; nodes + 1];
         self.targets.iter().for_each(|&target| offsets[target as usize + 1] += 1);
         (0..nodes).for_each(|node| offsets[node + 1] += offsets[node]);

@@ -35,6 +35,8 @@ pub struct Project {
 struct State {
     request: Request,
     progress: Arc<Progress>,
+    /// Of the examples that run for the coverage view.
+    covering: Arc<Progress>,
     stage: &'static str,
     running: bool,
     failure: Option<Failure>,
@@ -132,6 +134,7 @@ impl Project {
             state: Mutex::new(State {
                 request: request.clone(),
                 progress: Arc::default(),
+                covering: Arc::default(),
                 stage: "waiting",
                 running: true,
                 failure: None,
@@ -206,10 +209,22 @@ impl Project {
 
     /// Stops what is going on.
     pub fn cancel(&self) {
-        self.lock().progress.cancel();
-        self.current.fetch_add(1, SeqCst);
-        self.lock().settled = true;
+        let mut state = self.lock();
+        state.progress.cancel();
+        state.covering.cancel();
+        if !std::mem::replace(&mut state.settled, true) {
+            self.current.fetch_add(1, SeqCst);
+        }
+        drop(state);
         self.tell();
+    }
+
+    /// Something to stop the examples with that are about to run, in place of those that may still do.
+    pub fn cover(&self) -> Arc<Progress> {
+        let mut state = self.lock();
+        state.covering.cancel();
+        state.covering = Arc::default();
+        Arc::clone(&state.covering)
     }
 
     /// Changes what is shown, and lays it out anew.

@@ -1,8 +1,9 @@
 //! Level of detail: parts of a picture drawn as one super-node, which opens on demand.
 //!
 //! A region is a connected part without neighbourhoods whose nodes say the same. Regions that are alike and hang on the
-//! same neighbours, such as the petals of a loop, share a super-node. A region that is too large to be shown at once
-//! opens into smaller ones, cut by distance from the initial state. All of it is linear in the picture.
+//! same neighbours, such as the petals of a loop, share a super-node. In a large picture, large regions are drawn as the
+//! pieces they branch into (`pieces`), and a region that is too large to be shown at once opens into smaller ones. All of
+//! it is near-linear in the picture.
 
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
@@ -10,11 +11,20 @@ use std::hash::BuildHasher;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::picture::{NONE, Picture};
+use crate::pieces::split;
 
 /// How many nodes and super-nodes a page shows at once without being asked to show more.
 pub const MOST_SHOWN: usize = 5_000;
 /// A region of more nodes opens into smaller regions.
 const MOST_OPENED: usize = 1_500;
+/// How many pieces a large picture is cut into, and how many a region that opens into smaller ones; a few more or fewer.
+const PIECES: usize = 1_000;
+const PIECES_OPENED: usize = 300;
+/// The same where neighbourhoods and other states lie side by side: each piece is drawn once for each of its classes.
+const PIECES_MIXED: usize = 400;
+/// Pieces are made larger until they are joined by no more than this: where everything is connected to everything, more
+/// pieces only make more lines.
+const MOST_JOINED: usize = 20_000;
 
 /// Part of a picture.
 pub struct Region {
@@ -60,7 +70,9 @@ impl Regions {
             parts = components(picture, &all, &root);
         }
         if parts.len() > MOST_SHOWN {
-            parts = bands(picture, &all, 300);
+            // Too many different things side by side.
+            let rest = all.iter().copied().filter(|&node| node != 0 && picture.sink != Some(node)).collect();
+            parts = cut(picture, vec![rest], picture.len(), PIECES_MIXED);
         }
         // A region of one node is that node.
         parts.retain(|part| part.len() > 1);
@@ -74,11 +86,20 @@ impl Regions {
         }
         let mut groups: Vec<Vec<usize>> = alike.into_values().collect();
         groups.sort();
+        let mut large = Vec::new();
         for group in groups {
             let count = group.len() as u32;
             let mut members: Vec<u32> = group.iter().flat_map(|&at| parts[at].iter().copied()).collect();
             members.sort_unstable();
+            if picture.len() > MOST_SHOWN && count == 1 && members.len() > MOST_OPENED {
+                large.push(members);
+                continue;
+            }
             let number = made.add(picture, members, count);
+            made.top.push(number);
+        }
+        for piece in cut(picture, large, picture.len(), PIECES).into_iter().filter(|piece| piece.len() > 1) {
+            let number = made.add(picture, piece, 1);
             made.top.push(number);
         }
         made
@@ -102,17 +123,8 @@ impl Regions {
             let members = found.members.clone();
             let mut inside = Vec::new();
             if members.len() > MOST_OPENED {
-                // Cut into slices by distance, until there are several.
-                let mut parts = Vec::new();
-                for count in [8, 64, 512, 4096] {
-                    parts = bands(picture, &members, count);
-                    if parts.len() > 1 {
-                        break;
-                    }
-                }
-                if parts.len() <= 1 {
-                    parts = members.chunks(MOST_OPENED).map(<[u32]>::to_vec).collect();
-                }
+                let total = members.len();
+                let parts = cut(picture, vec![members], total, PIECES_OPENED);
                 for part in parts.into_iter().filter(|part| part.len() > 1) {
                     inside.push(self.add(picture, part, 1));
                 }
@@ -188,29 +200,36 @@ fn components(picture: &Picture, nodes: &[u32], alone: &dyn Fn(u32) -> bool) -> 
     parts_by(picture, nodes, &|node| (!alone(node)).then(|| u32::from(classes[node as usize])))
 }
 
-/// Connected parts of slices by distance; of each slice the small parts together.
-fn bands(picture: &Picture, nodes: &[u32], count: u32) -> Vec<Vec<u32>> {
-    let distances = nodes.iter().map(|&node| picture.distances[node as usize]);
-    let (low, high) = (distances.clone().min().unwrap_or(0), distances.max().unwrap_or(0));
-    let inside: FxHashSet<u32> = nodes.iter().copied().collect();
-    let width = (high - low) / count + 1;
-    let band = |node: u32| (picture.distances[node as usize] - low) / width;
-    let parts = parts_by(picture, nodes, &|node| {
-        inside.contains(&node).then(|| band(node) * 8 + u32::from(picture.class(node)))
-    });
-    let most = MOST_SHOWN / 4;
-    if parts.len() <= most {
-        return parts;
+/// Cuts parts of a picture into pieces of one size, `count` of them if the parts had `total` nodes, or fewer if these
+/// are joined by too many transitions.
+fn cut(picture: &Picture, parts: Vec<Vec<u32>>, total: usize, count: usize) -> Vec<Vec<u32>> {
+    let mut size = total.div_ceil(count).max(2);
+    loop {
+        let pieces: Vec<Vec<u32>> = parts.iter().flat_map(|part| split(picture, part, size)).collect();
+        if pieces.len() <= count / 16 || joined(picture, &pieces) <= MOST_JOINED {
+            return pieces;
+        }
+        size *= 2;
     }
-    let mut merged: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for part in parts {
-        let key = band(part[0]) * 8 + u32::from(picture.class(part[0]));
-        merged.entry(key).or_default().extend(part);
+}
+
+/// How many pairs of pieces have transitions from one to the other; counts no further than needed.
+fn joined(picture: &Picture, pieces: &[Vec<u32>]) -> usize {
+    let mut place = vec![NONE; picture.len()];
+    for (at, piece) in pieces.iter().enumerate() {
+        piece.iter().for_each(|&node| place[node as usize] = at as u32);
     }
-    let mut parts: Vec<Vec<u32>> = merged.into_values().collect();
-    parts.iter_mut().for_each(|part| part.sort_unstable());
-    parts.sort();
-    parts
+    let mut pairs: FxHashSet<(u32, u32)> = FxHashSet::default();
+    for (&source, &target) in picture.sources.iter().zip(&picture.targets) {
+        let (from, to) = (place[source as usize], place[target as usize]);
+        if from != to && from != NONE && to != NONE {
+            pairs.insert((from, to));
+            if pairs.len() > MOST_JOINED {
+                break;
+            }
+        }
+    }
+    pairs.len()
 }
 
 /// Connected parts of nodes with the same key; each ascending, in the order of their first nodes.
@@ -314,23 +333,60 @@ mod tests {
         assert!(!regions.open(&picture, 99));
     }
 
+    /// How many nodes are hidden in super-nodes, each at most once.
+    fn hidden(regions: &Regions, picture: &Picture) -> Vec<bool> {
+        let mut hidden = vec![false; picture.len()];
+        for at in regions.shown() {
+            for &node in &regions.get(at).unwrap().members {
+                assert!(!std::mem::replace(&mut hidden[node as usize], true), "{node} is drawn twice");
+            }
+        }
+        hidden
+    }
+
     #[test]
-    fn large_regions_open_into_smaller_ones() {
+    fn a_long_tail_is_drawn_as_a_chain_of_pieces_that_open() {
         let picture = flower(0, 20_000);
         let mut regions = Regions::new(&picture);
-        let [whole] = regions.shown()[..] else { panic!() };
-        regions.open(&picture, whole);
-        let inside = regions.shown();
-        assert_eq!(inside.len(), 8);
-        let members: usize = inside.iter().map(|&at| regions.get(at).unwrap().members.len()).sum();
-        assert_eq!(members, 20_001);
+        let shown = regions.shown();
+        assert!((900..=1_100).contains(&shown.len()), "{}", shown.len());
+        assert!(hidden(&regions, &picture)[1..].iter().all(|&hidden| hidden));
         regions.reveal(&picture, 12_345);
-        let hidden = |regions: &Regions, node: u32| {
-            regions.shown().iter().any(|&at| regions.get(at).unwrap().members.contains(&node))
+        let after = hidden(&regions, &picture);
+        assert!(!after[12_345] && after[1]);
+        assert_eq!(regions.shown().len(), shown.len() - 1);
+    }
+
+    #[test]
+    fn large_regions_open_one_level_at_a_time() {
+        // Where everything is connected to everything, pieces are larger than what opens into plain states.
+        let spec = lts::RandomSystem {
+            states: 200_000,
+            transitions: 600_000,
+            labels: 4,
+            internal: 0.0,
+            shape: lts::Shape::Connected,
+            seed: 3,
         };
-        assert!(!hidden(&regions, 12_345));
-        assert!(hidden(&regions, 1));
-        regions.close(whole);
-        assert_eq!(regions.shown(), [whole]);
+        let picture = Picture::of_system(&spec.draw().unwrap(), Tag::Neutral);
+        let mut regions = Regions::new(&picture);
+        let top = regions.shown();
+        assert!((50..1_500).contains(&top.len()), "{}", top.len());
+        let size = |regions: &Regions, at: u32| regions.get(at).unwrap().members.len();
+        let largest = top.iter().copied().max_by_key(|&at| size(&regions, at)).unwrap();
+        let members = regions.get(largest).unwrap().members.clone();
+        assert!(members.len() > MOST_OPENED, "{}", members.len());
+        assert!(regions.open(&picture, largest));
+        let inside: Vec<u32> = regions.shown().into_iter().filter(|at| !top.contains(at)).collect();
+        assert!((100..1_000).contains(&inside.len()), "{}", inside.len());
+        // What is not in a piece of its own is a piece of one state.
+        let mut found: Vec<u32> =
+            inside.iter().flat_map(|&at| regions.get(at).unwrap().members.clone()).collect();
+        let hidden = hidden(&regions, &picture);
+        found.extend(members.iter().copied().filter(|&node| !hidden[node as usize]));
+        found.sort_unstable();
+        assert_eq!(found, members);
+        assert!(regions.close(largest));
+        assert_eq!(regions.shown(), top);
     }
 }

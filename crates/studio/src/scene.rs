@@ -120,6 +120,27 @@ impl Scene {
         }
     }
 
+    /// How strongly super-nodes hold each other, next to what holds either of them most: in a large picture what many
+    /// transitions join stays together. 1 between plain nodes.
+    fn hold(&self) -> FxHashMap<(u32, u32), f32> {
+        let mut joined: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        for at in 0..self.sources.len() {
+            let (source, target) = (self.sources[at], self.targets[at]);
+            if (self.flags[source as usize] | self.flags[target as usize]) & 1 << 6 != 0 {
+                *joined.entry((source.min(target), source.max(target))).or_default() += self.counts[at];
+            }
+        }
+        let mut most = vec![0; self.nodes.len()];
+        for (&(from, to), &count) in &joined {
+            most[from as usize] = count.max(most[from as usize]);
+            most[to as usize] = count.max(most[to as usize]);
+        }
+        let share = |(from, to): (u32, u32), count: u32| {
+            (count as f32 / most[from as usize].min(most[to as usize]) as f32).powi(2).clamp(0.002, 1.0)
+        };
+        joined.into_iter().map(|(pair, count)| (pair, share(pair, count))).collect()
+    }
+
     /// What has to be laid out. Transitions that follow a violation only tie together what nothing else holds, and the
     /// sink is held by weak springs: both are there, but do not shape the picture.
     pub fn graph(&self) -> Graph {
@@ -129,16 +150,22 @@ impl Scene {
             held[self.sources[at] as usize] = true;
             held[self.targets[at] as usize] = true;
         }
+        let hold = self.hold();
+        // Where nearly everything leads to the sink, it must not draw everything to it.
+        let is_sink = |node: u32| self.flags[node as usize] & 1 << 5 != 0;
+        let into_sink = self.targets.iter().filter(|&&target| is_sink(target)).count().max(1);
+        let sink_strength = 0.6 * (30.0 / into_sink as f32).min(1.0).powi(2);
         let mut springs: FxHashMap<(u32, u32), f32> = FxHashMap::default();
         for at in 0..self.sources.len() {
             let (source, target) = (self.sources[at], self.targets[at]);
             let strength: f32 = match is_after(at) && held[source as usize] && held[target as usize] {
                 true => 0.08,
-                false if self.flags[target as usize] & 1 << 5 != 0 => 0.6,
+                false if is_sink(target) => sink_strength,
                 false => 1.0,
             };
-            let known = springs.entry((source.min(target), source.max(target))).or_default();
-            *known = strength.max(*known);
+            let pair = (source.min(target), source.max(target));
+            let known = springs.entry(pair).or_default();
+            *known = known.max(strength * hold.get(&pair).copied().unwrap_or(1.0));
         }
         let mut springs: Vec<(u32, u32, f32)> =
             springs.into_iter().map(|((from, to), strength)| (from, to, strength)).collect();
@@ -212,5 +239,29 @@ mod tests {
         let opened = Scene::new(&picture, &regions, Detail::Collapsed);
         assert_eq!((opened.nodes.len(), opened.sources.len()), (4, 6));
         assert_eq!(all.bytes(7).len(), 16 + 4 * 2 * 4 + 6 * 5 * 4 + 4 + 8);
+    }
+
+    #[test]
+    fn every_transition_is_drawn_once_or_inside_a_super_node() {
+        for shape in [lts::Shape::Layered, lts::Shape::Connected, lts::Shape::Tree] {
+            let (states, transitions) = (12_000, 36_000);
+            let spec = lts::RandomSystem { states, transitions, labels: 5, internal: 0.0, shape, seed: 2 };
+            let picture = Picture::of_system(&spec.draw().unwrap(), Tag::Neutral);
+            let mut regions = Regions::new(&picture);
+            for round in 0..3 {
+                let scene = Scene::new(&picture, &regions, Detail::Collapsed);
+                let drawn: u32 = scene.counts.iter().sum();
+                let inside = (0..picture.targets.len()).filter(|&at| {
+                    let (source, target) = (picture.sources[at] as usize, picture.targets[at] as usize);
+                    scene.place[source] == scene.place[target] && scene.drawn[at] == NONE
+                });
+                assert_eq!(drawn as usize + inside.count(), picture.targets.len(), "{shape} {round}");
+                assert_eq!(scene.sizes.iter().sum::<u32>() as usize, picture.len(), "{shape} {round}");
+                assert!(scene.nodes.len() > 100, "{shape} {round}: {}", scene.nodes.len());
+                let largest =
+                    regions.shown().into_iter().max_by_key(|&at| regions.get(at).unwrap().members.len());
+                regions.open(&picture, largest.unwrap());
+            }
+        }
     }
 }

@@ -145,7 +145,7 @@ impl Studio {
         let root = beside.root.map(str::to_owned);
         let mut request = Request { root, most_states: self.shared.most_states, ..Request::default() };
         match lts::format_extension(model).as_deref() {
-            Some("aut") => request.system = Some(model.to_owned()),
+            Some("aut" | "exp") => request.system = Some(model.to_owned()),
             _ => {
                 let text = lts::read_text(model)?;
                 request.files = vec![Text { name: model.display().to_string(), text }];
@@ -501,8 +501,9 @@ async fn covered(
     Path(id): Path<u32>,
     Json(wanted): Json<coverage::Wanted>,
 ) -> Answer<Response> {
-    let request = find(&shared, id)?.request();
-    slowly(move || Ok(Json(coverage::view(&request, &wanted)?).into_response())).await
+    let project = find(&shared, id)?;
+    let (request, progress) = (project.request(), project.cover());
+    slowly(move || Ok(Json(coverage::view(&request, &wanted, &progress)?).into_response())).await
 }
 
 async fn exported(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {

@@ -379,6 +379,28 @@ fn wrong_input_is_said_and_what_was_open_stays() {
 }
 
 #[test]
+fn networks_are_composed_of_systems_that_come_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = "par A in \"one.aut\" || \"two.aut\" end par";
+    let one = "des (0, 2, 2)\n(0, A, 1)\n(1, B, 0)\n";
+    std::fs::write(folder.path().join("net.exp"), network).unwrap();
+    std::fs::write(folder.path().join("one.aut"), one).unwrap();
+    std::fs::write(folder.path().join("two.aut"), one.replace('B', "C")).unwrap();
+    let path = folder.path().join("net.exp");
+    let server = Server::start(move |studio| studio.open(&path, &Default::default()).unwrap());
+    let status = server.wait(1);
+    assert!(status["failure"].is_null(), "{status}");
+    assert_eq!(server.get("/api/projects/1").json()["nodes"], 4);
+    // From the page: the text of one system is there, the other is only on disk.
+    let file = |name: &str, text: &str| serde_json::json!({ "name": name, "text": text });
+    let named = network.replace("two.aut", &folder.path().join("two.aut").display().to_string());
+    let files = [file("net.exp", &named), file("one.aut", one)];
+    let reply = server.post("/api/projects", &serde_json::json!({ "texts": { "files": files } }));
+    let status = server.wait(reply.json()["id"].as_u64().unwrap() as u32);
+    assert!(status["failure"].to_string().contains("open it together with the network"), "{status}");
+}
+
+#[test]
 fn several_models_are_open_at_once_and_can_be_closed() {
     let server = Server::start(|_| ());
     let first = server.open_texts(MODEL, PROPERTY);

@@ -32,6 +32,7 @@ export class CoveragePanel {
 
   constructor(
     private measure: (roots: string[]) => Promise<CoverageAnswer>,
+    private stop: () => void,
     private say: (text: string) => void,
   ) {
     this.roots.title = "Examples to add: processes to start, with their arguments, one a line";
@@ -60,17 +61,26 @@ export class CoveragePanel {
   async run(): Promise<void> {
     if (this.asking) return;
     this.asking = true;
-    this.body.replaceChildren(make("p", { className: "hint", textContent: "Running the examples…" }));
+    this.body.replaceChildren(
+      make("div", { className: "bar" }, make("span", { className: "hint", textContent: "Running the examples…" }), button("Cancel", "Stop (Esc)", () => this.cancel(), "cancel-coverage")),
+    );
     try {
       const answer = await this.measure(this.roots.value.split("\n").filter((line) => line.trim() !== ""));
       this.answer = answer;
       this.on = answer.examples.map(() => true);
       this.render();
     } catch (error) {
-      this.body.replaceChildren(make("p", { className: "error", textContent: (error as Error).message }));
-      this.say((error as Error).message);
+      const message = (error as Error).message === "cancelled" ? "Cancelled." : (error as Error).message;
+      this.body.replaceChildren(make("p", { className: message === "Cancelled." ? "hint" : "error", textContent: message }));
+      this.say(message);
     }
     this.asking = false;
+  }
+
+  /** Stops what runs; whether something did. */
+  cancel(): boolean {
+    if (this.asking) this.stop();
+    return this.asking;
   }
 
   private covered(item: Item): boolean {
@@ -122,8 +132,9 @@ export class CoveragePanel {
       ratio("blocks", ["block"]),
       ratio("decision outcomes", ["true", "false"]),
       ratio("actions", ["action"]),
-      make("h2", { textContent: `Findings${some}` }),
-      ...(findings.length ? findings : [make("p", { className: "hint", textContent: "No holes." })]),
+      findings.length
+        ? make("details", { id: "findings" }, make("summary", { title: "Holes, and why nothing gets there" }, make("h2", { textContent: `${count(findings.length, "finding")}${some}` })), ...findings)
+        : make("p", { className: "hint", textContent: "No holes." }),
       make("h2", { textContent: "Source" }),
       make("p", { className: "hint", textContent: "A solid bar: exercised. Dashed: in part. Red: never." }),
       listing,

@@ -47,6 +47,12 @@ export class Editor {
     this.run(this.texts());
   }
 
+  start(root: string): void {
+    this.root = root;
+    this.render();
+    this.run(this.texts());
+  }
+
   focus(): void {
     this.element.querySelector("textarea")?.focus();
   }

@@ -4,7 +4,7 @@ import type { Found } from "./wire";
 
 export class Finder {
   readonly element = make("section", { id: "finder" });
-  private input = make("input", { type: "search", id: "search", placeholder: "Search (regex), press Enter" });
+  private input = make("input", { type: "search", id: "search", placeholder: "Search", title: "A regular expression, such as ^SEND or round = 3; Enter searches (/)" });
   private among = make("select", { id: "among", title: "What to search" });
   private result = make("div", { id: "found", className: "hint" });
 

@@ -21,7 +21,7 @@ export function galleryOf(
           return card;
         }),
     );
-  const files = make("input", { type: "file", multiple: true, accept: ".lnt,.aut,.mcl", id: "files", title: "A model (.lnt or .aut), the modules it imports, and a property (.mcl)" });
+  const files = make("input", { type: "file", multiple: true, accept: ".lnt,.aut,.exp,.mcl", id: "files", title: "A model (.lnt, .aut or .exp), the modules or systems it names, and a property (.mcl)" });
   files.onchange = () => void readFiles(files.files).then((texts) => open({ texts }));
   const sheet = make(
     "div",
@@ -31,14 +31,13 @@ export function galleryOf(
       textContent:
         "See where right and wrong part. Pick a model: its states appear in 3D, transitions green where the property is safe, red where it is lost, and yellow states are where that is decided.",
     }),
+    make("p", { className: "own" }, make("label", {}, make("b", { textContent: "Your own files: " }), files), make("span", { className: "hint" }, " or start with ", make("code", { textContent: "watershed studio model.lnt property.mcl" }))),
     make("h2", { textContent: "Typical bugs, each with its own shape" }),
     cards("bugs"),
     make("h2", { textContent: "Models" }),
     cards("models"),
     make("h2", { textContent: "Models with suites of examples: press K to see what these exercise" }),
     cards("coverage"),
-    make("h2", { textContent: "Your own" }),
-    make("p", {}, make("label", {}, "Files: ", files), " or start with ", make("code", { textContent: "watershed studio model.lnt property.mcl" })),
     close ? make("button", { textContent: "Close", onclick: close, type: "button" }) : "",
   );
   return make("div", { className: "overlay" }, sheet);
@@ -53,6 +52,7 @@ export async function readFiles(list: FileList | null): Promise<Texts> {
   const stem = (file: TextFile) => file.name.replace(/\.\w+$/, "").toLowerCase();
   const imported = (file: TextFile) =>
     models.some((other) => other !== file && new RegExp(`module\\s+\\w+\\s*\\([^)]*\\b${stem(file)}\\b`, "i").test(other.text));
-  models.sort((a, b) => Number(imported(a)) - Number(imported(b)));
+  const part = (file: TextFile) => Number(imported(file)) + 2 * Number(file.name.endsWith(".aut"));
+  models.sort((a, b) => part(a) - part(b));
   return { files: models, property, chosen: null, root: null };
 }

@@ -1,6 +1,6 @@
 // The legend, which is the filter at the same time.
 import { make } from "./dom";
-import { KIND_WORDS, TAG_WORDS, type Palette } from "./palette";
+import { KIND_WORDS, SHORT_WORDS, TAG_WORDS, type Palette } from "./palette";
 import type { Filter } from "./space";
 import { KINDS, TAGS, type Explanation, type KindWord, type TagWord } from "./wire";
 
@@ -15,7 +15,7 @@ export class Legend {
   constructor(private changed: () => void) {}
 
   show(palette: Palette, explanation: Explanation | null): void {
-    const rows: HTMLElement[] = [make("h2", { textContent: "Transitions" })];
+    const rows: (HTMLElement | string)[] = [make("h2", { textContent: "Transitions" })];
     const row = (key: string, swatch: HTMLElement, name: string, amount: string, title: string, on: boolean, flip: () => void) =>
       make(
         "label",
@@ -23,9 +23,14 @@ export class Legend {
         make("input", { type: "checkbox", checked: on, id: `filter-${key}`, onchange: flip }),
         swatch,
         make("span", { className: "name", textContent: name }),
+        name in SHORT_WORDS ? make("span", { className: "hint", textContent: SHORT_WORDS[name as TagWord | KindWord] }) : "",
         make("span", { className: "amount", textContent: amount }),
       );
+    // Without a violation there is less to tell.
+    const violated = explanation?.verdict === false;
+    const tags = TAGS.filter((tag) => violated || tag === (explanation ? "correct" : "neutral"));
     TAGS.forEach((tag, at) => {
+      if (!tags.includes(tag)) return;
       const swatch = make("i", { className: `line ${tag}` });
       swatch.style.setProperty("--colour", palette.tags[tag]);
       const amount = explanation?.tags[tag].toLocaleString("en") ?? "";
@@ -35,9 +40,13 @@ export class Legend {
     const faint = make("i", { className: "line after" });
     faint.style.setProperty("--colour", palette.tags.incorrect);
     const after = "what happens once the violation is complete (key 8)";
-    rows.push(row("after", faint, "after the violation", "", after, this.filter.after, () => this.flipAfter()));
-    rows.push(make("h2", { textContent: "Neighbourhoods", title: "states in which it is decided how a run ends" }));
+    if (violated) {
+      rows.push(row("after", faint, "after the violation", "", after, this.filter.after, () => this.flipAfter()));
+      rows.push(make("h2", { textContent: "Neighbourhoods", title: "states in which it is decided how a run ends" }));
+    }
     KINDS.forEach((kind, at) => {
+      // Kinds that don't occur only take room.
+      if (!violated || explanation.neighbourhoods[kind] === 0) return;
       const swatch = make("i", { className: "dot" });
       swatch.style.background = palette.kinds[kind];
       const amount = explanation?.neighbourhoods[kind].toLocaleString("en") ?? "";
@@ -52,8 +61,8 @@ export class Legend {
     rows.push(
       make("h2", { textContent: "States" }),
       other(palette.initial, "initial", "where every run starts"),
-      other(palette.goal, "violation", "where the property is violated"),
-      other(palette.sink, "sink", "everything that is safe for good"),
+      violated ? other(palette.goal, "violation", "where the property is violated") : "",
+      violated ? other(palette.sink, "sink", "everything that is safe for good") : "",
       other(palette.region, "super-node", "several states drawn as one: double click or press O to open", "box"),
     );
     this.element.replaceChildren(...rows);

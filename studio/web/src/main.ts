@@ -44,6 +44,7 @@ class Page {
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
   private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
+  private starts = make("select", { id: "starts", hidden: true, title: "Where to start: the model has variants" });
   private projects = make("select", { id: "projects", hidden: true, title: "Models that are open" });
   private panels: Record<Panel, HTMLElement>;
   private overlay: HTMLElement | null = null;
@@ -55,6 +56,7 @@ class Page {
   readonly editor = new Editor((texts) => void this.run(texts));
   readonly coverage = new CoveragePanel(
     (roots) => this.project!.post<CoverageAnswer>("coverage", { roots }),
+    () => this.cancel(),
     (text) => this.say(text),
   );
   readonly choices = new Choices((choice) => void this.showChoice(choice));
@@ -97,6 +99,7 @@ class Page {
         return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
       });
     this.properties.onchange = () => this.editor.choose(this.properties.value || null);
+    this.starts.onchange = () => this.editor.start(this.starts.value);
     this.projects.onchange = () => this.open(Number(this.projects.value));
     const header = make(
       "header",
@@ -105,6 +108,7 @@ class Page {
       live ? button("Models", "Examples and your own files (G)", () => void this.gallery(), "models") : "",
       live ? this.projects : "",
       this.title,
+      live ? this.starts : "",
       live ? this.properties : "",
       this.sizes,
       make("span", { className: "gap" }),
@@ -254,6 +258,12 @@ class Page {
       ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.explanation?.property })),
     );
     this.properties.hidden = summary.properties.length < 2;
+    const known = [{ root: "", about: "as it is" }, ...summary.starts];
+    const start = summary.root ?? "";
+    this.starts.replaceChildren(
+      ...known.map(({ root, about }) => make("option", { value: root, textContent: `${root || "MAIN"}: ${about}`, selected: root === start })),
+    );
+    this.starts.hidden = summary.starts.length === 0 || !known.some(({ root }) => root === start);
     this.choices.show(summary);
     this.listing.show(summary.files, summary.explanation?.source ?? []);
     this.legend.show(this.palette, summary.explanation);
@@ -281,8 +291,12 @@ class Page {
     this.progress.replaceChildren(
       make("span", { textContent: `${status.stage} ${done}` }),
       make("progress", status.total > 0 ? { max: status.total, value: status.done } : {}),
-      button("Cancel", "Stop (Esc)", () => void this.project?.cancel().catch((error: Error) => this.say(error.message)), "cancel"),
+      button("Cancel", "Stop (Esc)", () => this.cancel(), "cancel"),
     );
+  }
+
+  private cancel(): void {
+    void this.project?.cancel().catch((error: Error) => this.say(error.message));
   }
 
   private sayTimer: number | undefined;
@@ -371,7 +385,9 @@ class Page {
         const actions = answer.constructs.filter((one) => one.kind === "action");
         actions.forEach((one) => lines.push(make("div", { textContent: `${short(one.file)}:${one.line} in ${one.process}: ${this.sourceLine(one.file, one.line)}` })));
       } else if (this.isRegion(hit.node)) {
-        lines.push(make("b", { textContent: `${count(this.scene.sizes[hit.node]!, "state")} without a choice` }));
+        const kind = this.scene.flags[hit.node]! & 7;
+        const what = kind > 0 ? `, neighbourhoods ${KINDS[kind - 1]}` : this.summary?.explanation?.verdict === false ? " without a choice" : "";
+        lines.push(make("b", { textContent: count(this.scene.sizes[hit.node]!, "state") + what }));
         lines.push(make("div", { textContent: "double click or press O to open" }));
       } else {
         const state = await this.asked().state(this.scene.nodes[hit.node]!);
@@ -539,6 +555,7 @@ class Page {
 
   flipLabels(): void {
     this.labelsShown = !this.labelsShown;
+    document.getElementById("labels")?.classList.toggle("on", this.labelsShown);
     this.space.setLabels(this.labelsShown);
   }
 
@@ -599,7 +616,8 @@ class Page {
 
   private escape(): void {
     if (this.overlay && this.backend) this.closeOverlay();
-    else if (this.status?.running) void this.project?.cancel();
+    else if (this.status?.running) this.cancel();
+    else if (this.coverage.cancel()) return;
     else {
       this.finder.clear();
       this.space.highlight("found", []);

@@ -56,6 +56,17 @@ export const KIND_WORDS: Record<KindWord, string> = {
   cin: "the choice between right, wrong and going on",
 };
 
+/** The same in two or three words, for the legend. */
+export const SHORT_WORDS: Record<TagWord | KindWord, string> = {
+  correct: "then safe",
+  incorrect: "then lost",
+  neutral: "still open",
+  cn: "last chance",
+  in: "can be lost",
+  ci: "right or wrong",
+  cin: "right, wrong or on",
+};
+
 export const TAG_WORDS: Record<TagWord, string> = {
   correct: "after it the property is safe",
   incorrect: "after it there is no way back",

@@ -17,6 +17,13 @@ const MOST_LABELS = 160;
 const MOST_WHILE_MOVING = 150;
 /** A picture that takes longer than this to turn, in milliseconds a frame, is drawn with fewer pixels until it rests. */
 const SLOW = 42;
+/** A picture that takes less than this is drawn with more transitions and states again. */
+const QUICK = 30;
+/** How many transitions and states of a large picture are drawn at first while it is being turned, and at least. */
+const FIRST_BUDGET = 20_000;
+const LEAST_BUDGET = 1_500;
+/** More transitions than this are drawn fainter, so that they don't hide each other. */
+const FADING = 5_000;
 /** How long after the last turn the details come back, in milliseconds. */
 const REST = 200;
 
@@ -39,7 +46,8 @@ uniform float scale; uniform float least; uniform float most;
 void main() {
   vec4 place = modelViewMatrix * vec4(position, 1.0);
   gl_Position = projectionMatrix * place;
-  gl_PointSize = clamp(size * scale / -place.z, least, most);
+  // The initial state is seen from any distance.
+  gl_PointSize = clamp(size * scale / -place.z, size > 0.35 && box < 0.5 ? 4.0 * least : least, most);
   // A state hides the ends of its transitions.
   gl_Position.z -= 0.0004 * gl_Position.w;
   vFill = fill; vRim = rim; vBox = box; vPixels = gl_PointSize;
@@ -62,6 +70,11 @@ interface Lines {
   dispose(): void;
 }
 
+/** Thin lines can be drawn in part, some of their segments, and fainter where there are many. */
+interface ThinLines extends Lines {
+  choose(from: number, to: number, fade: number): void;
+}
+
 export class Space {
   readonly canvas: HTMLCanvasElement;
   readonly labelLayer: HTMLDivElement;
@@ -74,11 +87,21 @@ export class Space {
   positions = new Float32Array();
   private points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial> | null = null;
   private lines = new Map<LayerName, Lines>();
-  /** The same transitions, thin, for a picture that is being turned. */
-  private thin = new Map<LayerName, Lines>();
+  /** The same transitions, thin, for a picture that is being turned; of a large one, all that is ever drawn. */
+  private thin = new Map<LayerName, ThinLines>();
+  /** In which order transitions lie in the buffers of thin lines: any first few of them are a fair sample. */
+  private shuffled = new Uint32Array();
+  /** The segments of each layer that pass the filter. */
+  private segments: Record<LayerName, number> = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
+  /** States that are drawn whatever the budget: those that mean something. */
+  private important = 0;
   private moving: number | undefined;
-  private lastMove = 0;
   private pace = 0;
+  private budget = FIRST_BUDGET;
+  private lineCost = 1;
+  /** The share of a large picture that is on the screen. */
+  private upto = 1;
+  private drew = false;
   private readonly density = Math.min(window.devicePixelRatio, 2);
   private highlights = new Map<string, { lines: Lines; edges: number[] }>();
   private arrows: THREE.InstancedMesh | null = null;
@@ -87,6 +110,10 @@ export class Space {
   /** How strongly each drawn transition is bent: 0 for straight ones, 2 for loops. */
   private bends: Float32Array = new Float32Array();
   private hidden = new Uint8Array();
+  /** How strongly each transition between super-nodes joins them, next to the strongest of either. */
+  private strengths: Float32Array | null = null;
+  /** The ends of thin lines of a large picture, filled in place. */
+  private buffers: Record<LayerName, Float32Array> = { correct: new Float32Array(), incorrect: new Float32Array(), neutral: new Float32Array(), after: new Float32Array() };
   private filter: Filter = {
     tags: { correct: true, incorrect: true, neutral: true },
     kinds: { cn: true, in: true, ci: true, cin: true },
@@ -100,7 +127,8 @@ export class Space {
   frames = 0;
 
   constructor(private holder: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
+    // What is drawn stays: a large picture at rest is completed part by part.
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance", preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(this.density);
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
@@ -119,25 +147,37 @@ export class Space {
     this.world.add(this.marker);
     new ResizeObserver(() => this.resize()).observe(holder);
     this.resize();
-    const loop = () => {
+    let last = 0;
+    const loop = (now: number) => {
+      // A browser that can't keep up calls later: how long frames take shows here, however slowly the pointer moves.
+      if (this.drew && (this.moving !== undefined || this.upto < 1)) this.adapt(now - last);
+      last = now;
+      this.drew = false;
       if (this.dirty) this.render();
+      else if (this.moving === undefined && this.upto < 1) this.refine();
       requestAnimationFrame(loop);
     };
-    loop();
+    loop(0);
   }
 
-  /** The camera moves: draws less until it rests. */
+  /** Draws fewer pixels, then less, while frames take too long, and more where there is time. */
+  private adapt(milliseconds: number): void {
+    this.pace = this.pace === 0 ? milliseconds : 0.6 * this.pace + 0.4 * milliseconds;
+    if (this.pace > SLOW) {
+      const sharp = this.renderer.getPixelRatio() === this.density;
+      if (sharp && this.moving !== undefined) this.renderer.setPixelRatio(0.6 * this.density);
+      this.budget = Math.max(LEAST_BUDGET, Math.max(0.3, (0.8 * SLOW) / this.pace) * this.budget);
+    } else if (this.pace < QUICK) this.budget = Math.min(1.2 * this.budget, Math.max(FIRST_BUDGET, this.everything));
+  }
+
+  /** The picture moves: draws less until it rests. */
   private move(): void {
     this.draw();
-    const now = performance.now();
     if (this.moving === undefined) {
-      this.showDetails(false);
       this.pace = 0;
-    } else {
-      this.pace = 0.8 * this.pace + 0.2 * (now - this.lastMove);
-      if (this.pace > SLOW && this.renderer.getPixelRatio() === this.density) this.renderer.setPixelRatio(0.6 * this.density);
+      this.moving = 0;
+      this.showDetails(false);
     }
-    this.lastMove = now;
     window.clearTimeout(this.moving);
     this.moving = window.setTimeout(() => this.rest(), REST);
   }
@@ -157,6 +197,56 @@ export class Space {
       if (wide && thin) [wide.object.visible, thin.object.visible] = [shown, !shown];
     }
     if (this.arrows) this.arrows.visible = shown;
+    this.limit();
+  }
+
+  /** What it takes to draw everything: a state is one, a transition more the longer it is on the screen. */
+  private get everything(): number {
+    const lines = LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    return (this.scene?.nodes.length ?? 0) + lines * this.lineCost;
+  }
+
+  /** The share of the picture that fits a frame. */
+  private get share(): number {
+    return this.detailed ? 1 : Math.min(1, this.budget / Math.max(1, this.everything));
+  }
+
+  /** Starts a frame with as much as fits: while the picture moves that is all, at rest the others follow. */
+  private limit(): void {
+    this.upto = this.share;
+    this.choose(0, this.upto);
+  }
+
+  /** Draws another part of a large picture over what is there, until it is complete. */
+  private refine(): void {
+    const from = this.upto;
+    this.upto = Math.min(1, from + this.share);
+    this.choose(from, this.upto);
+    this.renderer.autoClear = false;
+    this.renderer.render(this.world, this.camera);
+    this.renderer.autoClear = true;
+    this.drew = true;
+  }
+
+  /** Chooses the part of the shuffled states and transitions that the next frame draws. */
+  private choose(from: number, to: number): void {
+    const many = (this.moving === undefined ? 1 : to) * LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    const fade = this.detailed ? 1 : Math.min(1, Math.max(0.2, (FADING / Math.max(1, many)) ** 0.4));
+    for (const [name, lines] of this.thin) {
+      lines.choose(Math.ceil(from * this.segments[name]), Math.ceil(to * this.segments[name]), fade);
+    }
+    const nodes = this.scene?.nodes.length ?? 0;
+    const first = from === 0 ? 0 : Math.max(this.important, Math.ceil(from * nodes));
+    const last = Math.min(nodes, Math.max(this.important, Math.ceil(to * nodes)));
+    this.points?.geometry.setDrawRange(first, Math.max(0, last - first));
+  }
+
+  /** How many states and transitions are on the screen now. */
+  drawn(): { nodes: number; edges: number } {
+    const nodes = this.scene?.nodes.length ?? 0;
+    if (this.detailed) return { nodes, edges: this.shownEdges() };
+    const edges = LAYERS.reduce((sum, name) => sum + Math.ceil(this.upto * this.segments[name]), 0);
+    return { nodes: Math.min(nodes, Math.max(this.important, Math.ceil(this.upto * nodes))), edges };
   }
 
   /** Asks for another frame. */
@@ -176,7 +266,9 @@ export class Space {
 
   private render(): void {
     this.dirty = false;
+    this.drew = true;
     this.frames += 1;
+    this.limit();
     const height = this.holder.clientHeight * this.renderer.getPixelRatio();
     if (this.points) {
       const uniforms = this.points.material.uniforms;
@@ -194,7 +286,7 @@ export class Space {
 
   setPalette(palette: Palette): void {
     this.palette = palette;
-    this.world.background = new THREE.Color(palette.background);
+    this.renderer.setClearColor(palette.background);
     (this.marker.material as THREE.MeshBasicMaterial).color.set(palette.path);
     if (this.scene) this.setScene(this.scene, this.labelOf);
   }
@@ -206,10 +298,12 @@ export class Space {
     this.clear();
     if (this.positions.length !== 3 * scene.nodes.length) this.positions = new Float32Array(3 * scene.nodes.length);
     this.bends = bends(scene, this.detailed);
+    this.shuffled = this.detailed ? new Uint32Array() : shuffle(scene.edges.length);
+    this.strengths = this.detailed ? null : strengths(scene);
     this.makePoints(scene);
     for (const name of LAYERS) {
-      this.lines.set(name, this.detailed ? this.wideLines(name, WIDTHS[name]) : this.thinLines(name));
-      if (this.detailed && scene.edges.length > MOST_WHILE_MOVING) this.thin.set(name, this.thinLines(name));
+      if (this.detailed) this.lines.set(name, this.wideLines(name, WIDTHS[name]));
+      if (!this.detailed || scene.edges.length > MOST_WHILE_MOVING) this.thin.set(name, this.thinLines(name));
     }
     if (this.detailed) this.makeArrows();
     this.applyFilter();
@@ -256,7 +350,8 @@ export class Space {
   private size(node: number): number {
     const flags = this.scene!.flags[node]!;
     if (flags & FLAG.region) return 0.3 + 0.09 * Math.log2(this.scene!.sizes[node]!);
-    if (flags & (7 | FLAG.initial | FLAG.sink)) return 0.34;
+    if (flags & FLAG.initial) return 0.36;
+    if (flags & (7 | FLAG.sink)) return 0.34;
     return flags & FLAG.goal ? 0.2 : 0.16;
   }
 
@@ -266,20 +361,34 @@ export class Space {
     const box = new Float32Array(count);
     const fill = new Float32Array(3 * count);
     const rim = new Float32Array(3 * count);
-    const colour = new THREE.Color();
+    const known = new Map<string, THREE.Color>();
+    const colour = (text: string) => {
+      if (!known.has(text)) known.set(text, new THREE.Color(text));
+      return known.get(text)!;
+    };
     for (let node = 0; node < count; node++) {
       size[node] = this.size(node);
       box[node] = scene.flags[node]! & FLAG.region ? 1 : 0;
       const [inside, outside] = this.colours(scene, node);
-      colour.set(inside).toArray(fill, 3 * node);
-      colour.set(outside).toArray(rim, 3 * node);
+      colour(inside).toArray(fill, 3 * node);
+      colour(outside).toArray(rim, 3 * node);
     }
+    // Neighbourhoods, the initial state and the sink first: they are drawn in any case.
+    const means = (node: number) => (scene.flags[node]! & (7 | FLAG.initial | FLAG.sink)) !== 0;
+    const order = shuffle(count);
+    const index = new Uint32Array(count);
+    this.important = 0;
+    for (const node of order) if (means(node)) index[this.important++] = node;
+    let next = this.important;
+    for (const node of order) if (!means(node)) index[next++] = node;
+    this.important = Math.min(this.important, LEAST_BUDGET);
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute("position", new THREE.BufferAttribute(this.positions, 3));
     geometry.setAttribute("size", new THREE.BufferAttribute(size, 1));
     geometry.setAttribute("box", new THREE.BufferAttribute(box, 1));
     geometry.setAttribute("fill", new THREE.BufferAttribute(fill, 3));
     geometry.setAttribute("rim", new THREE.BufferAttribute(rim, 3));
+    geometry.setIndex(new THREE.BufferAttribute(index, 1));
     const material = new THREE.ShaderMaterial({
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
@@ -325,12 +434,14 @@ export class Space {
     };
   }
 
-  private thinLines(name: LayerName): Lines {
+  private thinLines(name: LayerName): ThinLines {
     const after = name === "after";
+    const opacity = after ? 0.15 : name === "neutral" ? 0.35 : 0.8;
     const material = new THREE.LineBasicMaterial({
       color: new THREE.Color(this.palette.tags[after ? "incorrect" : name]),
       transparent: true,
-      opacity: after ? 0.15 : name === "neutral" ? 0.35 : 0.8,
+      opacity,
+      vertexColors: this.strengths !== null,
     });
     const object = new THREE.LineSegments(new THREE.BufferGeometry(), material);
     object.frustumCulled = false;
@@ -341,14 +452,17 @@ export class Space {
       object,
       set: (values) => {
         const known = object.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
-        if (known?.array.length === values.length) {
-          known.copyArray(values);
-          known.needsUpdate = true;
-        } else {
+        if (known?.array === values) known.needsUpdate = true;
+        else {
           object.geometry.dispose();
           object.geometry = new THREE.BufferGeometry();
           object.geometry.setAttribute("position", new THREE.BufferAttribute(values, 3));
+          if (this.strengths) object.geometry.setAttribute("color", new THREE.BufferAttribute(this.shades(name), 4));
         }
+      },
+      choose: (from, to, fade) => {
+        object.geometry.setDrawRange(2 * from, 2 * (to - from));
+        material.opacity = opacity * fade;
       },
       dispose: () => {
         object.geometry.dispose();
@@ -381,6 +495,7 @@ export class Space {
     const scene = this.scene;
     if (!scene) return;
     this.hidden = new Uint8Array(scene.edges.length);
+    this.segments = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
     const kindShown = (node: number) => {
       const kind = scene.flags[node]! & 7;
       return kind === 0 || this.filter.kinds[KINDS[kind - 1]!];
@@ -390,7 +505,9 @@ export class Space {
       const shown =
         this.filter.tags[TAGS[tag & 3]!] && (this.filter.after || !(tag & 4)) && kindShown(scene.sources[edge]!);
       this.hidden[edge] = shown ? 0 : 1;
+      if (shown) this.segments[this.layerOf(edge)] += 1;
     }
+    for (const name of LAYERS) this.buffers[name] = new Float32Array(this.detailed ? 0 : 6 * this.segments[name]);
     if (this.points) {
       const size = this.points.geometry.getAttribute("size") as THREE.BufferAttribute;
       for (let node = 0; node < scene.nodes.length; node++) size.setX(node, kindShown(node) ? this.size(node) : 0.05);
@@ -410,24 +527,77 @@ export class Space {
     const attribute = this.points?.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
     if (attribute) attribute.needsUpdate = true;
     this.place();
+    // A large picture that settles moves as well.
+    if (!this.detailed) this.move();
   }
 
   /** Puts transitions where their states are. */
   private place(): void {
     const scene = this.scene;
     if (!scene) return;
+    if (this.detailed) this.placeDetailed(scene);
+    else this.placeMany(scene);
+    for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
+    if (this.arrows) this.placeArrows();
+    this.draw();
+  }
+
+  private placeDetailed(scene: Scene): void {
     const segments: Record<LayerName, number[]> = { correct: [], incorrect: [], neutral: [], after: [] };
     for (let edge = 0; edge < scene.edges.length; edge++) {
       if (!this.hidden[edge]) this.addSegments(edge, segments[this.layerOf(edge)]);
     }
-    for (const [name, lines] of this.lines) {
+    for (const name of LAYERS) {
       const values = new Float32Array(segments[name]);
-      lines.set(values);
+      this.segments[name] = values.length / 6;
+      this.lines.get(name)?.set(values);
       this.thin.get(name)?.set(values);
     }
-    for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
-    if (this.arrows) this.placeArrows();
-    this.draw();
+    this.limit();
+  }
+
+  /** Straight lines in a shuffled order, so that a part of them can be drawn. */
+  private placeMany(scene: Scene): void {
+    const { sources, targets } = scene;
+    const at = this.positions;
+    const ends: Record<LayerName, number> = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
+    for (const edge of this.shuffled) {
+      if (this.hidden[edge]) continue;
+      const name = this.layerOf(edge);
+      const values = this.buffers[name];
+      const [from, to, end] = [3 * sources[edge]!, 3 * targets[edge]!, ends[name]];
+      values[end] = at[from]!;
+      values[end + 1] = at[from + 1]!;
+      values[end + 2] = at[from + 2]!;
+      values[end + 3] = at[to]!;
+      values[end + 4] = at[to + 1]!;
+      values[end + 5] = at[to + 2]!;
+      ends[name] = end + 6;
+    }
+    for (const [name, lines] of this.thin) lines.set(this.buffers[name]);
+    this.lineCost = this.estimateCost(scene);
+    this.limit();
+  }
+
+  /** What a transition takes to draw, next to a state: by its length on the screen when everything is seen. */
+  private estimateCost(scene: Scene): number {
+    const extent = new THREE.Box3().setFromArray(this.positions).getSize(new THREE.Vector3()).length() || 1;
+    const sample = this.shuffled.subarray(0, 500);
+    const total = sample.reduce((sum, edge) => sum + this.point(scene.sources[edge]!).distanceTo(this.point(scene.targets[edge]!)), 0);
+    const pixels = (this.holder.clientHeight * total) / Math.max(1, sample.length) / extent;
+    return 1 + pixels / 20;
+  }
+
+  /** How strongly the ends of thin lines are drawn, in the order of their buffer. */
+  private shades(name: LayerName): Float32Array<ArrayBuffer> {
+    const values = new Float32Array(8 * this.segments[name]).fill(1);
+    let end = 0;
+    for (const edge of this.shuffled) {
+      if (this.hidden[edge] || this.layerOf(edge) !== name) continue;
+      values[end + 3] = values[end + 7] = this.strengths![edge]!;
+      end += 8;
+    }
+    return values;
   }
 
   private segmentsOf(edges: number[]): Float32Array {
@@ -547,24 +717,37 @@ export class Space {
     }
     const wanted: [number, string, THREE.Vector3, string][] = [];
     if (scene && this.showLabels) {
+      // What is walked or found comes first where there is no room for all.
+      const lit = new Set([...this.highlights.values()].flatMap((one) => one.edges));
+      const add = (edge: number) => wanted.push([edge, this.labelOf(edge), this.middle(edge), this.layerOf(edge)]);
+      lit.forEach(add);
       for (let edge = 0; edge < scene.edges.length && wanted.length < 4 * MOST_LABELS; edge++) {
-        if (!this.hidden[edge]) wanted.push([edge, this.labelOf(edge), this.middle(edge), this.layerOf(edge)]);
+        if (!this.hidden[edge] && !lit.has(edge)) add(edge);
       }
     }
     if (scene && scene.nodes.length < 1_000) {
+      const scale = this.holder.clientHeight / Math.tan((this.camera.fov * Math.PI) / 360);
       for (let node = 0; node < scene.nodes.length; node++) {
-        if (scene.flags[node]! & FLAG.region) wanted.push([-1, String(scene.sizes[node]), this.point(node), "region"]);
+        if (!(scene.flags[node]! & FLAG.region)) continue;
+        const [place, text] = [this.point(node), String(scene.sizes[node])];
+        // Only where it fits into the square.
+        const room = Math.min(34, (this.size(node) * scale) / this.camera.position.distanceTo(place));
+        if (room > 6 * text.length) wanted.push([-1, text, place, "region"]);
       }
     }
     const { clientWidth: width, clientHeight: height } = this.holder;
     const texts: HTMLElement[] = [];
+    const taken: [number, number, number][] = [];
     for (const [, text, place, layer] of wanted) {
       const at = place.project(this.camera);
       if (Math.abs(at.x) > 1 || Math.abs(at.y) > 1 || at.z > 1 || texts.length >= MOST_LABELS) continue;
+      const [x, y, half] = [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height, 3.5 * text.length + 3];
+      if (taken.some(([left, top, other]) => Math.abs(left - x) < half + other && Math.abs(top - y) < 14)) continue;
+      taken.push([x, y, half]);
       const label = document.createElement("span");
       label.textContent = text;
       label.className = layer;
-      label.style.transform = `translate(-50%, -50%) translate(${((at.x + 1) / 2) * width}px, ${((1 - at.y) / 2) * height}px)`;
+      label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
       texts.push(label);
     }
     this.labelLayer.replaceChildren(...texts);
@@ -709,10 +892,38 @@ export class Space {
   image(): Promise<Blob> {
     this.rest();
     this.render();
+    while (this.upto < 1) this.refine();
     return new Promise((done, fail) =>
       this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no image"))), "image/png"),
     );
   }
+}
+
+/** Numbers in an order without any system, the same each time: Fisher and Yates, drawn by Marsaglia's xorshift. */
+function shuffle(count: number): Uint32Array<ArrayBuffer> {
+  const order = new Uint32Array(count);
+  let chance = 2_463_534_242;
+  for (let at = 0; at < count; at++) {
+    chance ^= chance << 13;
+    chance ^= chance >>> 17;
+    chance ^= chance << 5;
+    const other = (chance >>> 0) % (at + 1);
+    order[at] = order[other]!;
+    order[other] = at;
+  }
+  return order;
+}
+
+/** How strongly transitions join super-nodes, from 0.1 to 1; nothing where there are no super-nodes. */
+function strengths(scene: Scene): Float32Array | null {
+  if (scene.counts.every((count) => count === 1)) return null;
+  const most = new Uint32Array(scene.nodes.length);
+  scene.counts.forEach((count, edge) => {
+    for (const node of [scene.sources[edge]!, scene.targets[edge]!]) most[node] = Math.max(most[node]!, count);
+  });
+  return Float32Array.from(scene.counts, (count, edge) =>
+    Math.max(0.1, count / Math.min(most[scene.sources[edge]!]!, most[scene.targets[edge]!]!)),
+  );
 }
 
 /** How transitions are bent so that those between the same two states lie side by side. */

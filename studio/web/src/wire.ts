@@ -99,6 +99,7 @@ export interface Summary {
   files: TextFile[];
   property: TextFile;
   root: string | null;
+  starts: { root: string; about: string }[];
   values: boolean;
   editable: boolean;
 }

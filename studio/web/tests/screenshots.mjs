@@ -10,6 +10,8 @@ async function open(model, property, ...more) {
   const studio = await serve(model, ...(property ? [property] : []), ...more);
   const tab = await page(chrome, studio.address);
   await settled(tab);
+  // One more frame, with all details.
+  await tab.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
   return { tab, close: () => tab.context().close().then(studio.stop) };
 }
 

@@ -1,10 +1,11 @@
 // The page in a real browser: what a user does, asserted through the page's own data and not through pixels.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { browser, page, serve, settled } from "./browser.mjs";
+import { browser, page, program, serve, settled } from "./browser.mjs";
 
 let chrome;
 let studio;
@@ -59,6 +60,15 @@ describe("without a model", () => {
     await tab.waitForFunction(() => window.studio.summary?.name === "peterson");
     await settled(tab);
     assert.equal(await tab.locator("#projects option").count(), 2);
+    // Its variant is broken.
+    assert.equal(await tab.locator("#verdict").count(), 0);
+    await tab.selectOption("#starts", "BROKEN");
+    await tab.waitForFunction(() => /is violated/.test(document.querySelector("#verdict")?.textContent ?? ""));
+    assert.equal(await tab.inputValue("#starts"), "BROKEN");
+    // A network of systems.
+    await tab.keyboard.press("g");
+    await tab.click('.card[data-name="network/network"]');
+    await tab.waitForFunction(() => window.studio.summary?.name === "network" && window.studio.summary.nodes === 14);
   });
 
   test("own files are opened from the page, wrong ones are explained", async () => {
@@ -256,7 +266,7 @@ describe("a typical bug", () => {
     await tab.keyboard.press("t");
     assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), "dark");
     await tab.keyboard.press("l");
-    await tab.waitForFunction(() => document.querySelectorAll(".labels span").length >= 18);
+    await tab.waitForFunction(() => document.querySelectorAll(".labels span").length >= 12);
     await tab.keyboard.press("y");
     await tab.waitForFunction(() => window.studio.status.shape === "layers");
     await settled(tab);
@@ -319,6 +329,58 @@ describe("regions", () => {
     await settled(tab);
     await tab.keyboard.press("c");
     await tab.waitForFunction(() => window.studio.walk.path.length > 0 && window.studio.space.highlighted("path").length === window.studio.walk.path.length);
+  });
+});
+
+describe("a large system", () => {
+  const [states, transitions] = [12_000, 36_000];
+  beforeEach(async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "studio-")), "large.aut");
+    execFileSync(program(), ["random", "--shape", "layered", "--states", states, "--transitions", transitions, "--labels", 9, "-o", file].map(String));
+    await open(file);
+    await settled(tab);
+  });
+
+  test("is drawn in pieces that open on a double click", async () => {
+    const seen = () =>
+      tab.evaluate(() => {
+        const { scene } = window.studio;
+        const regions = [...scene.nodes.keys()].filter((node) => scene.flags[node] & 64);
+        return { nodes: scene.nodes.length, edges: scene.edges.length, states: scene.sizes.reduce((sum, one) => sum + one, 0), regions, sizes: regions.map((node) => scene.sizes[node]) };
+      });
+    const before = await seen();
+    assert.ok(before.nodes > 300 && before.nodes < 1_500, `${before.nodes} nodes`);
+    assert.equal(before.states, await tab.evaluate(() => window.studio.summary.nodes));
+    const largest = before.sizes.indexOf(Math.max(...before.sizes));
+    // From near, where nothing is in front of it.
+    await tab.evaluate((node) => window.studio.space.lookAt(node), before.regions[largest]);
+    await tab.evaluate(() => window.studio.space.zoom(0.1));
+    await click(await tab.evaluate((node) => window.studio.space.screenOf(node), before.regions[largest]), { clickCount: 2 });
+    await tab.waitForFunction((nodes) => window.studio.scene.nodes.length > nodes, before.nodes);
+    const after = await seen();
+    assert.equal(after.states, before.states);
+    assert.ok(after.regions.length >= before.regions.length - 1, "the others stay closed");
+  });
+
+  test("draws part of what is open while it turns, and all of it at rest", async () => {
+    await tab.keyboard.press("d");
+    await tab.waitForFunction((states) => window.studio.scene.nodes.length === states, states);
+    await settled(tab);
+    const all = () => {
+      const { scene, space } = window.studio;
+      const { nodes, edges } = space.drawn();
+      return nodes === scene.nodes.length && edges === scene.edges.length;
+    };
+    await tab.waitForFunction(all);
+    const moving = await tab.evaluate(() => {
+      // As if the machine were slow: one that is fast draws all of it all the time.
+      window.studio.space.budget = 5_000;
+      window.studio.space.orbit(0.1, 0);
+      return window.studio.space.drawn();
+    });
+    assert.ok(moving.nodes > 0 && moving.nodes < states / 2, `${moving.nodes} states`);
+    assert.ok(moving.edges > 0 && moving.edges < transitions / 2, `${moving.edges} transitions`);
+    await tab.waitForFunction(all);
   });
 });
 

@@ -13,7 +13,7 @@ use source::Sources;
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error_after, only_run, read_lts, write_lts};
+use crate::inputs::{ModelFile, ModelSource, model_error_after, read_lts, write_lts};
 use crate::progress::with_progress;
 use crate::properties::PropertySource;
 use crate::terminal::Terminal;
@@ -199,7 +199,8 @@ impl Check {
         terminal: &Terminal,
     ) -> Result<Answer, Failure> {
         let saved = read_lts(file, &lts::AutOptions { sparse: true, ..self.reading.options() }, terminal)?;
-        let (labels, _) = only_run(&saved)
+        let (labels, _) = saved
+            .only_run()
             .ok_or_else(|| Failure::wrong(format!("{} is not a single run", file.display())))?;
         let formula = match properties {
             [(property, _)] => Some(&property.formula),

@@ -12,7 +12,7 @@ use source::Sources;
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error_after, only_run, read_lts};
+use crate::inputs::{ModelFile, ModelSource, model_error_after, read_lts};
 use crate::progress::with_progress;
 use crate::properties::PropertySource;
 use crate::terminal::Terminal;
@@ -331,7 +331,8 @@ impl Explain {
         let (labels, lasso) = match lts::format_extension(file).as_deref() {
             Some("aut") => {
                 let options = lts::AutOptions { sparse: true, ..self.reading.options() };
-                only_run(&read_lts(file, &options, terminal)?)
+                read_lts(file, &options, terminal)?
+                    .only_run()
                     .ok_or_else(|| Failure::wrong(format!("{} is not a single run", file.display())))?
             }
             _ => {

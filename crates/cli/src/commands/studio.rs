@@ -19,7 +19,7 @@ use crate::terminal::Terminal;
 Without a model the page offers the bundled ones. The address holds a secret: whoever has it, on this machine, can use \
 the page. Ctrl-C stops the program.")]
 pub struct Studio {
-    /// The model (.lnt) or transition system (.aut)
+    /// The model (.lnt), transition system (.aut) or network (.exp)
     model: Option<PathBuf>,
     /// The property (.mcl)
     property: Option<PathBuf>,

@@ -50,17 +50,31 @@ pub struct Layout {
     steps: u32,
     temperature: f32,
     theta: f32,
+    /// How far nodes push each other.
+    reach: f32,
 }
 
 /// The distance between two planes of the layered layout; springs are one long at rest.
 const GAP: f32 = 1.6;
 /// Pictures of fewer nodes are pressed flat at the end, so that a reader sees their outline from the front.
 const FLAT: usize = 400;
+/// How far the nodes of such a picture keep off springs of others, and in how many of the last steps.
+const CLEAR: f32 = 0.4;
+const CLEARING: u32 = 60;
+
+/// Pictures that are more than this many times as long as wide are rolled up: as a line, nothing of them could be seen.
+const LONG: f32 = 12.0;
 
 impl Layout {
-    /// Places all nodes at random, those near the initial state to the left.
+    /// Places all nodes at random, those near the initial state to the left; those of a long picture along a spiral that
+    /// starts with it.
     pub fn new(graph: &Graph, shape: Shape, seed: u64) -> Self {
         let spread = (graph.nodes as f32).cbrt().max(1.0);
+        let longest = graph.distances.iter().copied().max().unwrap_or(0) as f32;
+        let long = shape == Shape::Force && graph.nodes > FLAT && longest > LONG * spread;
+        // How long the spiral is, and how far its turns are apart.
+        let length = longest.min(1.2 * graph.nodes as f32);
+        let apart = 4.0 * (graph.nodes as f32 / length.max(1.0)).sqrt().max(1.0);
         let mut chance = seed;
         let mut draw = || {
             chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -69,6 +83,12 @@ impl Layout {
         let place = |node: usize| {
             let along = graph.distances[node] as f32 * if shape == Shape::Layers { GAP } else { 0.5 };
             let noise = draw();
+            if long {
+                let way = graph.distances[node] as f32 / longest * length;
+                let angle = (4.0 * std::f32::consts::PI * way / apart).sqrt();
+                let radius = apart * angle / (2.0 * std::f32::consts::PI);
+                return [radius * angle.cos() + noise, radius * angle.sin() + draw(), draw()];
+            }
             let free = if shape == Shape::Layers { 0.0 } else { noise * spread };
             [along + free, draw() * spread, draw() * spread]
         };
@@ -105,17 +125,23 @@ impl Layout {
             masses: graph.masses.clone(),
             step: 0,
             steps,
-            temperature: spread,
-            theta: 0.9,
+            temperature: if long { 1.0 } else { spread },
+            // Where many nodes share the picture, nobody sees where one of them is exactly.
+            theta: if graph.nodes > 20_000 { 1.2 } else { 0.9 },
+            // A turn must not push others away.
+            reach: if long { apart } else { f32::INFINITY },
         }
     }
 
-    /// Starts from where nodes were, a little shaken, and moves them less.
+    /// Starts from where nodes were, a little shaken, and moves them less; many of them also less often.
     pub fn resume(&mut self, positions: &[Point]) {
         for (place, before) in self.positions.iter_mut().zip(positions) {
             (0..3).for_each(|axis| place[axis] = before[axis] + place[axis] * 0.1);
         }
         self.temperature *= 0.3;
+        if self.positions.len() > 10_000 {
+            self.steps = self.steps * 2 / 3;
+        }
     }
 
     /// Where the nodes are now, turned so that a reader sees most of them; layers stay upright, the first on the left.
@@ -157,19 +183,51 @@ impl Layout {
                 align(&mut self.positions);
             }
             self.positions.iter_mut().for_each(|place| place[2] *= 0.96);
+            if self.step + CLEARING >= self.steps {
+                self.clear_springs();
+            }
         }
         self.step += 1;
+    }
+
+    /// Moves nodes off the springs of others, where a reader would take them for an end of it.
+    fn clear_springs(&mut self) {
+        let before = self.positions.clone();
+        for (node, place) in self.positions.iter_mut().enumerate() {
+            for from in 0..before.len() {
+                let row = self.offsets[from] as usize..self.offsets[from + 1] as usize;
+                for to in self.neighbours[row].iter().map(|&(to, _)| to as usize) {
+                    if to < from || from == node || to == node {
+                        continue;
+                    }
+                    let (along, aside) = (minus(before[to], before[from]), minus(before[node], before[from]));
+                    let square = (along[0] * along[0] + along[1] * along[1]).max(1e-6);
+                    let part = (along[0] * aside[0] + along[1] * aside[1]) / square;
+                    if !(0.05..=0.95).contains(&part) {
+                        continue;
+                    }
+                    // Which side the node is on, and how far off.
+                    let across = (along[0] * aside[1] - along[1] * aside[0]) / square.sqrt();
+                    let missing = (CLEAR - across.abs()).max(0.0) * 0.3 * across.signum();
+                    place[0] -= along[1] / square.sqrt() * missing;
+                    place[1] += along[0] / square.sqrt() * missing;
+                }
+            }
+        }
     }
 
     /// The force on each node.
     fn forces(&self) -> Vec<Point> {
         let tree = Octree::new(&self.positions, &self.masses);
-        (0..self.positions.len())
-            .into_par_iter()
+        // In the order of the tree: neighbours in space walk through the same cells.
+        let forces: Vec<Point> = tree
+            .nodes()
+            .par_iter()
             .with_min_len(256)
-            .map(|node| {
+            .map_init(Vec::new, |todo, &node| {
+                let node = node as usize;
                 let place = self.positions[node];
-                let mut force = tree.repulsion(node, self.theta);
+                let mut force = tree.repulsion(node, self.theta, self.reach, todo);
                 let row = self.offsets[node] as usize..self.offsets[node + 1] as usize;
                 for &(other, strength) in &self.neighbours[row] {
                     let along = minus(self.positions[other as usize], place);
@@ -180,7 +238,10 @@ impl Layout {
                 (0..3).for_each(|axis| force[axis] -= place[axis] * 0.003);
                 force
             })
-            .collect()
+            .collect();
+        let mut moves = vec![[0.0; 3]; forces.len()];
+        tree.nodes().iter().zip(forces).for_each(|(&node, force)| moves[node as usize] = force);
+        moves
     }
 }
 
@@ -241,14 +302,14 @@ mod tests {
             let (mut total, mut missed) = (0.0, 0.0);
             for node in 0..graph.nodes {
                 let exact = naive_repulsion(&layout.positions, &masses, node);
-                let opened = tree.repulsion(node, 0.0);
+                let opened = tree.repulsion(node, 0.0, f32::INFINITY, &mut Vec::new());
                 let near = length(minus(opened, exact));
                 assert!(
                     near <= 1e-3 * (1.0 + length(exact)),
                     "seed {seed}, node {node}: {opened:?} {exact:?}"
                 );
                 total += length(exact);
-                missed += length(minus(tree.repulsion(node, 0.8), exact));
+                missed += length(minus(tree.repulsion(node, 0.8, f32::INFINITY, &mut Vec::new()), exact));
             }
             assert!(missed <= 0.05 * total, "seed {seed}: {missed} of {total}");
         }
@@ -258,7 +319,7 @@ mod tests {
     fn nodes_in_one_place_do_not_trap_the_octree() {
         let (positions, masses) = (vec![[1.0, 1.0, 1.0]; 1000], vec![1.0; 1000]);
         let tree = Octree::new(&positions, &masses);
-        assert_eq!(tree.repulsion(0, 0.8), [0.0; 3]);
+        assert_eq!(tree.repulsion(0, 0.8, f32::INFINITY, &mut Vec::new()), [0.0; 3]);
     }
 
     #[test]
@@ -275,6 +336,46 @@ mod tests {
         let first = settle(1);
         assert_eq!(first, settle(3));
         assert!(first.iter().flatten().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn a_long_picture_is_rolled_up() {
+        let nodes = 1_000;
+        let springs = (1..nodes as u32).map(|to| (to - 1, to, 1.0)).collect();
+        let graph =
+            Graph { nodes, springs, masses: vec![1.0; nodes], distances: (0..nodes as u32).collect() };
+        let mut layout = Layout::new(&graph, Shape::Force, 1);
+        while !layout.is_settled() {
+            layout.advance();
+        }
+        let far = |node: usize| length(minus(layout.positions[node], layout.positions[0]));
+        let farthest = (0..nodes).map(far).fold(0.0, f32::max);
+        assert!(farthest < 100.0, "{farthest}");
+        // Still in order, from the inside to the outside.
+        assert!(far(100) < far(400) && far(400) < far(999));
+        let step = |at: usize| length(minus(layout.positions[at], layout.positions[at + 1]));
+        assert!((0..nodes - 1).all(|at| step(at) < 3.0));
+    }
+
+    #[test]
+    fn a_node_does_not_lie_on_the_spring_of_others() {
+        // Two hubs with a spring between them, and a node that both hold weakly: its place would be on that spring.
+        let mut springs = vec![(0, 1, 1.0), (0, 2, 0.3), (1, 2, 0.3)];
+        springs.extend((3..9).map(|leaf| (leaf % 2, leaf, 1.0)));
+        let graph = Graph { nodes: 9, springs: springs.clone(), masses: vec![1.0; 9], distances: vec![0; 9] };
+        let mut layout = Layout::new(&graph, Shape::Force, 1);
+        while !layout.is_settled() {
+            layout.advance();
+        }
+        for &(from, to, _) in &springs {
+            for node in (0..9).filter(|&node| node != from && node != to) {
+                let at = |node: u32| layout.positions[node as usize];
+                let (along, aside) = (minus(at(to), at(from)), minus(at(node), at(from)));
+                let part = (along[0] * aside[0] + along[1] * aside[1]) / length(along).powi(2);
+                let across = (along[0] * aside[1] - along[1] * aside[0]).abs() / length(along);
+                assert!(!(0.1..=0.9).contains(&part) || across > 0.5 * CLEAR, "{node} on {from} to {to}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Barnes and Hut's octree: far nodes push as one.
 //!
-//! Built by splitting a list of nodes in place, 8 nodes a leaf; 12 bytes a node and some 48 a cell.
+//! Built by splitting a list of nodes in place, 8 nodes a leaf; 20 bytes a node and some 48 a cell. Places and masses are
+//! copied into the order of the list, so that what is near in space is near in memory.
 
 use super::{Point, push};
 
@@ -27,6 +28,8 @@ pub struct Octree<'a> {
     cells: Vec<Cell>,
     /// Nodes, those of a cell side by side.
     nodes: Vec<u32>,
+    /// Their places and masses.
+    sorted: Vec<(Point, f32)>,
 }
 
 impl<'a> Octree<'a> {
@@ -40,8 +43,8 @@ impl<'a> Octree<'a> {
             }
         }
         let width = (0..3).map(|axis| high[axis] - low[axis]).fold(1e-3, f32::max);
-        let mut tree =
-            Self { positions, masses, cells: Vec::new(), nodes: (0..positions.len() as u32).collect() };
+        let nodes = (0..positions.len() as u32).collect();
+        let mut tree = Self { positions, masses, cells: Vec::new(), nodes, sorted: Vec::new() };
         if positions.is_empty() {
             return tree;
         }
@@ -81,7 +84,14 @@ impl<'a> Octree<'a> {
             let cell = &mut tree.cells[cell];
             (cell.first, cell.count, cell.leaf) = (first as u32, count, false);
         }
+        let sorted = tree.nodes.iter().map(|&node| (positions[node as usize], masses[node as usize]));
+        tree.sorted = sorted.collect();
         tree
+    }
+
+    /// All nodes, those that are near each other side by side.
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes
     }
 
     /// A leaf of these nodes.
@@ -104,27 +114,31 @@ impl<'a> Octree<'a> {
         }
     }
 
-    /// How all others push a node; cells that look smaller than `theta` push as one.
-    pub fn repulsion(&self, node: usize, theta: f32) -> Point {
+    /// How all others push a node; cells that look smaller than `theta` push as one, and those that are farther than
+    /// `reach` not at all. `todo` is scratch space.
+    pub fn repulsion(&self, node: usize, theta: f32, reach: f32, todo: &mut Vec<u32>) -> Point {
         let place = self.positions[node];
         let own = self.masses[node];
-        let theta = theta * theta;
+        let (theta, reach) = (theta * theta, reach * reach);
         let mut force = [0.0; 3];
         let mut add = |from: Point, mass: f32| {
             let push = push(from, mass, place, own);
             (0..3).for_each(|axis| force[axis] += push[axis]);
         };
-        let mut todo: Vec<u32> = Vec::with_capacity(64);
+        todo.clear();
         todo.push(0);
         while let Some(cell) = todo.pop() {
             let cell = &self.cells[cell as usize];
             let square: f32 = (0..3).map(|axis| (cell.centre[axis] - place[axis]).powi(2)).sum();
             if cell.width < theta * square {
-                add(cell.centre, cell.mass);
+                if square < reach {
+                    add(cell.centre, cell.mass);
+                }
             } else if cell.leaf {
-                for &other in &self.nodes[cell.first as usize..(cell.first + cell.count) as usize] {
+                let range = cell.first as usize..(cell.first + cell.count) as usize;
+                for (&other, &(from, mass)) in self.nodes[range.clone()].iter().zip(&self.sorted[range]) {
                     if other as usize != node {
-                        add(self.positions[other as usize], self.masses[other as usize]);
+                        add(from, mass);
                     }
                 }
             } else {
