@@ -108,17 +108,9 @@ fn open(path: &Path, example: &Example) -> Opened {
     })
 }
 
-/// How many programs are drawn, and from which seed on; the environment may ask for others.
-fn seeds() -> std::ops::Range<u64> {
-    let number =
-        |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let first = number("FIRST", 0);
-    first..first + number("PROGRAMS", 2000)
-}
-
 #[test]
 fn on_random_programs() {
-    let seeds = seeds();
+    let seeds = random_programs::seeds(2000);
     let count = seeds.end - seeds.start;
     let check = |seed: u64| {
         let folder = tempfile::tempdir().unwrap();
