@@ -109,7 +109,7 @@ type Runner = fn(&Subject, &[Example], &Settings, &Progress) -> Result<Outcome, 
 enum Method {
     /// One exploration an example, no extra states
     Direct,
-    /// The model with probes is explored
+    /// The model with probes is explored, and probes are taken before anything else
     Probes,
 }
 
