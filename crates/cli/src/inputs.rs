@@ -144,16 +144,15 @@ impl ModelFile {
 }
 
 /// A run-time error of a model as a message, with the labels of the steps before the one in which it happens; none
-/// where it happens before the first. That step has no label yet: what follows an action is computed with it.
-pub fn model_error_after(error: &ModelError, labels: Option<&Vec<String>>) -> Diagnostic {
+/// where it happens before the first.
+pub fn model_error_after(model: &dyn Model, error: &ModelError, labels: Option<&Vec<String>>) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(error.message.clone());
     if let Some(span) = error.span {
         diagnostic = diagnostic.label(span, "while running this");
     }
     let note = match labels {
         None => "this happens before the first step".to_owned(),
-        Some(labels) if labels.is_empty() => "this happens in the first step".to_owned(),
-        Some(labels) => format!("this happens in the step after: {}", labels.join(", ")),
+        Some(labels) => error.place(model, labels),
     };
     diagnostic.note(note).maybe_help(error.help.clone())
 }

@@ -45,6 +45,13 @@ impl Terminal {
         }
     }
 
+    /// Shows a picture of a result, which JSON has no place for.
+    pub fn show_picture(&self, text: impl Display) {
+        if !self.quiet && !self.json {
+            let _ = writeln!(io::stdout().lock(), "{text}");
+        }
+    }
+
     /// Whether results, not only messages, are coloured.
     pub fn colour_results(&self) -> bool {
         self.results

@@ -182,12 +182,36 @@ fn explore_reports_sizes_limits_and_errors() {
     let text = err(&overflow);
     assert!(text.contains("256 is outside the range 0..255 of type nat"), "{text}");
     assert!(text.contains("m.lnt:6:") && text.contains("!nat_sup"), "{text}");
-    assert!(text.contains("this happens in the step after: A !250, A !251"), "{text}");
+    assert!(text.contains("this happens in the step A !255, after: A !250, A !251"), "{text}");
     let partial = watershed(here, &["explore", "m.lnt", "--max-states", "3", "--json"]);
     assert_eq!(code(&partial), 3);
     assert_eq!(
         (json(&partial)["states"].as_u64(), json(&partial)["complete"].as_bool()),
         (Some(3), Some(false))
+    );
+}
+
+#[test]
+fn sequences_are_part_of_the_answer() {
+    let folder = folder(&[(
+        "greet.lnt",
+        "module greet is process MAIN [HELLO, BYE : none] is HELLO; BYE; stop end process end module",
+    )]);
+    let shown = watershed(folder.path(), &["check", "greet.lnt", "--never", "BYE", "--sequence"]);
+    assert_eq!(code(&shown), 1);
+    assert!(out(&shown).contains("●    HELLO\n") && err(&shown).is_empty(), "{}{}", out(&shown), err(&shown));
+    json(&watershed(folder.path(), &["check", "greet.lnt", "--never", "BYE", "--sequence", "--json"]));
+}
+
+#[test]
+fn the_tour_runs_to_its_end() {
+    let folder = folder(&[]);
+    let tour = watershed(folder.path(), &["demo"]);
+    assert_eq!((code(&tour), err(&tour).as_str()), (0, ""));
+    assert!(
+        out(&tour).contains("$ watershed cover") && out(&tour).contains("$ watershed studio"),
+        "{}",
+        out(&tour)
     );
 }
 

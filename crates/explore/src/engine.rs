@@ -1,23 +1,23 @@
 //! The exploration itself, in rounds over batches of states.
 //!
 //! 1. All threads compute the successors of the batch, a few states at a time, into buffers.
-//! 2. Each thread takes one shard of the hash table and looks the buffered targets of that shard up.
-//! 3. Each buffer's new states are numbered, in the order in which they first turned up: how many the buffers before
-//!    it have says where its numbers start.
-//! 4. The buffers' steps become transitions.
+//! 2. They look the buffered targets up, in a table that they share; what is new is noted.
+//! 3. Of the steps that lead to the same new state, the first one brings it in: each buffer lists its own.
+//! 4. Each buffer's new states are numbered: how many the buffers before it have says where its numbers start.
+//! 5. Where transitions are kept, the buffers' steps become transitions.
 //!
 //! Numbers follow the order of the sources and of each source's steps. Nothing depends on which thread did what, so
 //! any number of threads gives the same result. One thread runs the same rounds.
 
 use std::cmp::Ordering;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Mutex;
 use std::time::Instant;
 
-use lts::{LabelId, LtsBuilder, OriginId, Progress, StateId};
+use lts::{Edge, LabelId, Labels, Lts, OriginId, Progress, StateId};
 use model::{Layout, Model, ModelError, PackedWorker};
-use rayon::prelude::*;
 
-use crate::store::{Found, NO_NUMBER, Pending, Shard, Store, Target, hash};
+use crate::store::{Found, NO_NUMBER, Note, Place, Store, hash};
+use crate::team::{Team, lock};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
 /// How many states a thread takes at a time, at least and at most.
@@ -30,68 +30,81 @@ const BATCH_OF_SEVERAL: usize = 8192;
 /// How many pieces each thread should get, even if there are few states.
 const FEW_PIECES: usize = 4;
 
+/// More transitions than this are not kept: few enough for a round more to be named by 32 bits.
+const MOST_TRANSITIONS: usize = (u32::MAX - (1 << 28)) as usize;
+
 /// The steps out of a few neighbouring states. Buffers that different threads fill share no cache line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Buffer {
-    /// The targets, by the shard that they belong to.
-    lots: Vec<Lot>,
-    /// The shard of each step's target, where there are several.
-    owners: Vec<u16>,
+    /// The packed targets, end to end, and their hashes.
+    targets: Vec<u32>,
+    hashes: Vec<u64>,
     labels: Vec<LabelId>,
     origins: Vec<OriginId>,
     /// How many steps each state has.
     counts: Vec<u32>,
     /// Labels that were new before this round, in the order in which they turned up.
     new_labels: Vec<LabelId>,
-    /// After phase 4 the number of each step's target, where transitions are kept.
-    resolved: Vec<u32>,
-    /// How many different transitions and how many deadlocks there are.
-    transitions: u64,
-    deadlocks: u64,
     /// What went wrong in the state behind the last one counted.
     error: Option<ModelError>,
 }
 
-/// Targets of steps that belong to the same shard.
-#[derive(Default)]
-struct Lot {
-    /// The packed targets, end to end.
-    targets: Vec<u32>,
-    hashes: Vec<u64>,
-    /// Which step each is of; where there is one shard only, they simply follow each other.
-    steps: Vec<u32>,
-}
-
-impl Lot {
-    #[inline]
-    fn target(&self, index: usize, words: usize) -> &[u32] {
-        &self.targets[index * words..][..words]
-    }
-
-    #[inline]
-    fn step(&self, index: usize) -> u32 {
-        self.steps.get(index).copied().unwrap_or(index as u32)
-    }
-}
-
-/// Marks what phase 2 found as new: the position among the new states of its shard.
-const NEW: u32 = 1 << 31;
-
 impl Buffer {
     fn clear(&mut self) {
-        for lot in &mut self.lots {
-            lot.targets.clear();
-            lot.hashes.clear();
-            lot.steps.clear();
-        }
-        self.owners.clear();
-        self.resolved.clear();
+        self.targets.clear();
+        self.hashes.clear();
         self.labels.clear();
         self.origins.clear();
         self.counts.clear();
         self.new_labels.clear();
         self.error = None;
+    }
+
+    #[inline]
+    fn target(&self, step: usize, words: usize) -> &[u32] {
+        &self.targets[step * words..][..words]
+    }
+}
+
+/// What was found for the steps of a buffer.
+#[derive(Default)]
+#[repr(align(128))]
+struct Finds {
+    /// Which of the round's steps the buffer's first one is. Its notes start there, too.
+    start: usize,
+    /// For each step the number of its target or, marked as new, its note.
+    found: Vec<u32>,
+    /// The steps that bring in a new state, in order, with their notes.
+    new: Vec<(u32, u32)>,
+    /// How many different transitions and how many deadlocks there are.
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    transitions: u64,
+    deadlocks: u64,
+}
+
+/// Marks a find as new.
+const NEW: u32 = 1 << 31;
+
+impl Finds {
+    /// Counts the first rows of the buffer. Equal targets have equal finds, be they known or new.
+    fn count(&self, buffer: &Buffer, rows: usize) -> Counts {
+        let mut counts = Counts::default();
+        let mut row: Vec<(LabelId, u32)> = Vec::new();
+        let mut step = 0;
+        for &count in &buffer.counts[..rows] {
+            let steps = step..step + count as usize;
+            step = steps.end;
+            row.clear();
+            row.extend(buffer.labels[steps.clone()].iter().copied().zip(self.found[steps].iter().copied()));
+            counts.transitions += count_different(&mut row);
+            counts.deadlocks += u64::from(count == 0);
+        }
+        counts
     }
 }
 
@@ -114,36 +127,49 @@ impl Cut {
     }
 }
 
-/// A thread's own things.
-struct Explorer<'m> {
-    worker: Box<dyn PackedWorker + 'm>,
+/// The transitions so far, in the order of their sources, as [`Lts::from_loose_rows`] takes them.
+struct Rows {
+    offsets: Vec<u32>,
+    edges: Vec<Edge>,
+    origins: Vec<OriginId>,
 }
 
 pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Exploration {
     let threads = if limits.threads == 0 { rayon::current_num_threads() } else { limits.threads };
     let layout = model.layout();
-    let mut search = Search {
-        model,
-        layout,
-        limits,
-        store: Store::new(layout.words(), threads),
-        builder: LtsBuilder::new(),
-        label_numbers: Vec::new(),
-        piece: PIECE,
-        statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
-    };
-    // One of the pool's threads leads the others: it is there when a phase begins, and nobody has to be woken for it.
-    let outcome = rayon::scope(|_| search.run(threads, progress));
-    search.finish(outcome)
+    Team::with(threads, |team| {
+        let mut search = Search {
+            model,
+            layout,
+            limits,
+            team,
+            workers: (0..team.threads()).map(|_| Mutex::new(None)).collect(),
+            store: Store::new(layout.words()),
+            notes: Vec::new(),
+            rows: Rows { offsets: vec![0], edges: Vec::new(), origins: Vec::new() },
+            labels: Labels::new(),
+            label_numbers: Vec::new(),
+            piece: PIECE,
+            statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
+        };
+        let outcome = search.run(progress);
+        search.finish(outcome)
+    })
 }
 
 struct Search<'m> {
     model: &'m dyn Model,
     layout: &'m Layout,
     limits: &'m Limits,
+    team: &'m Team,
+    /// Each thread's worker, made by the thread itself.
+    workers: Vec<Mutex<Option<Box<dyn PackedWorker + 'm>>>>,
     store: Store,
-    builder: LtsBuilder,
-    /// The builder's label for each of the model's, once it was seen.
+    /// Room for a note for each step of the round.
+    notes: Vec<Note>,
+    rows: Rows,
+    labels: Labels,
+    /// The system's label for each of the model's, once it was seen.
     label_numbers: Vec<Option<LabelId>>,
     /// How many states a buffer of this round is for.
     piece: usize,
@@ -151,14 +177,14 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    fn run(&mut self, threads: usize, progress: &Progress) -> Outcome {
+    fn run(&mut self, progress: &Progress) -> Outcome {
         let start = Instant::now();
         if let Err(error) = self.add_initial() {
             return Outcome::Error { error, state: None };
         }
-        let mut explorers: Vec<Explorer> =
-            (0..threads).map(|_| Explorer { worker: self.model.packed_worker() }).collect();
+        let threads = self.team.threads();
         let mut buffers: Vec<Buffer> = Vec::new();
+        let mut finds: Vec<Finds> = Vec::new();
         let mut next = 0;
         let mut level_end = 1;
         let most = if threads == 1 { BATCH_ALONE } else { threads * BATCH_OF_SEVERAL };
@@ -170,20 +196,22 @@ impl Search<'_> {
             if self.limits.time.is_some_and(|limit| start.elapsed() > limit) {
                 return Outcome::TimeLimit;
             }
-            if self.bytes() > self.limits.bytes {
+            if self.bytes() > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
                 return Outcome::MemoryLimit;
             }
             let batch = (self.store.len() - next).min(most);
             self.piece = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
             let pieces = batch.div_ceil(self.piece);
             buffers.resize_with(pieces.max(buffers.len()), Buffer::default);
-            self.compute(&mut explorers, &mut buffers[..pieces], next, next + batch);
-            self.look_up(&buffers[..pieces]);
-            let cut = self.number(&buffers[..pieces], next);
-            self.resolve(&mut buffers[..pieces], &cut);
-            let ended = self.keep(&buffers[..pieces], next, cut);
+            finds.resize_with(pieces.max(finds.len()), Finds::default);
+            let (buffers, finds) = (&mut buffers[..pieces], &mut finds[..pieces]);
+            self.compute(buffers, next, next + batch);
+            self.look_up(buffers, finds);
+            self.list_new(finds);
+            let cut = self.number(buffers, finds, next);
+            self.keep(buffers, finds, &cut);
             progress.advance(batch as u64);
-            if let Some(outcome) = ended {
+            if let Some(outcome) = self.end(buffers, finds, next, cut) {
                 return outcome;
             }
             next += batch;
@@ -213,50 +241,27 @@ impl Search<'_> {
         let initial = self.model.initial()?;
         let mut packed = vec![0; self.layout.words()];
         self.layout.pack(&initial, &mut packed);
-        let hash = hash(&packed);
-        let shard = self.store.shard_of(hash);
-        let (vectors, shards) = self.store.split();
-        let target = Target { buffer: 0, index: 0, step: 0 };
-        shards[shard].find_or_note(hash, &packed, vectors, |_, _| unreachable!("the store is empty"), target);
-        let number = self.store.push(&packed, 0);
-        self.store.shards[shard].pending[0].number.store(number, Relaxed);
+        self.store.add_initial(&packed);
         Ok(())
     }
 
     /// Phase 1: the successors of the states from `first` to `end`.
-    fn compute(&self, explorers: &mut [Explorer], buffers: &mut [Buffer], first: usize, end: usize) {
-        // Pieces are handed out as threads become free; each buffer goes to exactly one of them.
-        let queue: Vec<std::sync::Mutex<&mut Buffer>> =
-            buffers.iter_mut().map(std::sync::Mutex::new).collect();
-        let taken = AtomicUsize::new(0);
-        explorers.par_iter_mut().for_each(|explorer| {
-            loop {
-                let piece = taken.fetch_add(1, Relaxed);
-                let Some(buffer) = queue.get(piece) else { break };
-                let mut buffer = buffer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let start = first + piece * self.piece;
-                self.compute_piece(explorer, &mut buffer, start, (start + self.piece).min(end));
-            }
+    fn compute(&self, buffers: &mut [Buffer], first: usize, end: usize) {
+        self.team.each(buffers, |thread, number, buffer| {
+            let mut worker = lock(&self.workers[thread]);
+            let worker = worker.get_or_insert_with(|| self.model.packed_worker());
+            let start = first + number * self.piece;
+            self.compute_piece(worker.as_mut(), buffer, start, (start + self.piece).min(end));
         });
     }
 
-    fn compute_piece(&self, explorer: &mut Explorer, buffer: &mut Buffer, first: usize, end: usize) {
-        let several = self.store.shards.len() > 1;
+    fn compute_piece(&self, worker: &mut dyn PackedWorker, buffer: &mut Buffer, first: usize, end: usize) {
         buffer.clear();
-        buffer.lots.resize_with(self.store.shards.len(), Lot::default);
         for number in first..end {
-            let source = self.store.packed(number);
             let before = buffer.labels.len();
-            let result = explorer.worker.successors(source, &mut |step| {
-                let hash = hash(step.target);
-                let owner = self.store.shard_of(hash);
-                let lot = &mut buffer.lots[owner];
-                if several {
-                    lot.steps.push(buffer.labels.len() as u32);
-                    buffer.owners.push(owner as u16);
-                }
-                lot.targets.extend_from_slice(step.target);
-                lot.hashes.push(hash);
+            let result = worker.successors(self.store.packed(number), &mut |step| {
+                buffer.targets.extend_from_slice(step.target);
+                buffer.hashes.push(hash(step.target));
                 buffer.labels.push(step.label);
                 let known = self.label_numbers.get(step.label.index()).is_some_and(Option::is_some);
                 if !known && !buffer.new_labels.contains(&step.label) {
@@ -266,72 +271,86 @@ impl Search<'_> {
                     buffer.origins.push(step.origin);
                 }
             });
+            // The steps found before an error are as good as any.
+            buffer.counts.push((buffer.labels.len() - before) as u32);
             if let Err(error) = result {
-                // The steps found before the error are as good as any.
-                buffer.counts.push((buffer.labels.len() - before) as u32);
                 buffer.error = Some(error);
                 break;
             }
-            buffer.counts.push((buffer.labels.len() - before) as u32);
         }
     }
 
     /// Phase 2: which targets are known, and which are new.
-    fn look_up(&mut self, buffers: &[Buffer]) {
+    fn look_up(&mut self, buffers: &[Buffer], finds: &mut [Finds]) {
         let words = self.layout.words();
-        let steps: usize = buffers.iter().map(|buffer| buffer.labels.len()).sum();
-        let several = self.store.shards.len() > 1;
-        let shift = 64 - self.store.shards.len().trailing_zeros();
-        let known = self.store.len();
-        let (vectors, shards) = self.store.split();
-        shards.par_iter_mut().enumerate().for_each(|(own, shard)| {
-            let own_steps = buffers.iter().map(|buffer| buffer.lots[own].hashes.len()).sum();
-            let is_own = |hash: u64| !several || (hash >> shift) as usize == own;
-            let buffered =
-                |buffer: u32, index: u32| buffers[buffer as usize].lots[own].target(index as usize, words);
-            shard.settle();
-            shard.reserve(own_steps, known + steps, vectors, is_own);
-            for (number, buffer) in buffers.iter().enumerate() {
-                shard.start_buffer();
-                let lot = &buffer.lots[own];
-                for (index, &hash) in lot.hashes.iter().enumerate() {
-                    // Look-ups wait for memory most of the time: start those of the next steps now.
-                    if let Some(&soon) = lot.hashes.get(index + 16) {
-                        shard.prefetch_place(soon);
-                    }
-                    if let Some(&soon) = lot.hashes.get(index + 8) {
-                        shard.prefetch_state(soon, vectors);
-                    }
-                    let target = Target { buffer: number as u32, index: index as u32, step: lot.step(index) };
-                    let found = shard.find_or_note(hash, lot.target(index, words), vectors, buffered, target);
-                    shard.found.push(match found {
-                        Found::Known(number) => number,
-                        Found::Pending(position) => position | NEW,
-                    });
+        let mut steps = 0;
+        for (finds, buffer) in finds.iter_mut().zip(buffers) {
+            finds.start = steps;
+            steps += buffer.labels.len();
+        }
+        self.store.reserve(steps, self.team);
+        if self.notes.len() < steps {
+            self.notes.resize_with(steps, Note::default);
+        }
+        let look_up = self
+            .store
+            .look_up(&self.notes, |buffer, step| buffers[buffer as usize].target(step as usize, words));
+        self.team.each(finds, |_, number, finds| {
+            let buffer = &buffers[number];
+            finds.found.clear();
+            finds.new.clear();
+            let mut free = finds.start as u32;
+            for (step, &hash) in buffer.hashes.iter().enumerate() {
+                // Look-ups wait for memory most of the time: start those of the next steps now.
+                if let Some(&soon) = buffer.hashes.get(step + 16) {
+                    look_up.prefetch_place(soon);
                 }
+                if let Some(&soon) = buffer.hashes.get(step + 8) {
+                    look_up.prefetch_state(soon);
+                }
+                let of_all = (finds.start + step) as u32;
+                let place = Place { buffer: number as u32, step: step as u32, of_all };
+                let found = look_up.find_or_note(hash, buffer.target(step, words), place, free);
+                finds.found.push(match found {
+                    Found::Known(number) => number,
+                    Found::Noted { note, first } => {
+                        free += u32::from(note == free);
+                        if first {
+                            finds.new.push((step as u32, note));
+                        }
+                        note | NEW
+                    }
+                });
             }
-            shard.start_buffer();
+            finds.counts = finds.count(buffer, buffer.counts.len());
         });
     }
 
-    /// Phase 3: numbers what is new, in the order in which it first turned up. Says how far that went.
-    fn number(&mut self, buffers: &[Buffer], first: usize) -> Cut {
+    /// Phase 3: which steps really bring in a new state.
+    fn list_new(&self, finds: &mut [Finds]) {
+        if self.team.threads() == 1 {
+            // What came first was looked up first.
+            return;
+        }
+        self.team.each(finds, |_, _, finds| {
+            let start = finds.start as u32;
+            finds.new.retain(|&(step, note)| self.notes[note as usize].is_first(start + step));
+        });
+    }
+
+    /// Phase 4: numbers what is new, in the order in which it first turned up. Says how far that went.
+    fn number(&mut self, buffers: &[Buffer], finds: &[Finds], first: usize) -> Cut {
         let words = self.layout.words();
-        let before = self.store.len();
         let most = self.limits.states.min(MOST_STATES);
         let mut cut = Cut { buffer: buffers.len(), row: 0, limit: false };
         // How many states of each buffer get numbers.
         let mut quotas = Vec::with_capacity(buffers.len());
-        let mut room = most.saturating_sub(before);
-        for (number, buffer) in buffers.iter().enumerate() {
-            let new: usize = self.store.shards.iter().map(|shard| shard.new_of(number).len()).sum();
+        let mut room = most.saturating_sub(self.store.len());
+        for (number, (buffer, finds)) in buffers.iter().zip(finds).enumerate() {
+            let new = finds.new.len();
             quotas.push(new.min(room));
             if new > room {
-                cut = Cut {
-                    buffer: number,
-                    row: row_of_new(&self.store.shards, buffer, number, room),
-                    limit: true,
-                };
+                cut = Cut { buffer: number, row: row_of(buffer, finds.new[room].0 as usize), limit: true };
                 break;
             }
             room -= new;
@@ -340,89 +359,100 @@ impl Search<'_> {
                 break;
             }
         }
-        let piece = self.piece;
-        let (rooms, shards) = self.store.grow(&quotas);
-        rooms.into_par_iter().zip(buffers).enumerate().for_each(|(number, (room, buffer))| {
+        let (mut rooms, table) = self.store.grow(&quotas);
+        self.team.each(&mut rooms, |_, number, room| {
+            let (buffer, new) = (&buffers[number], &finds[number].new);
             // Where in the buffer we are: a row, and where its steps end.
             let (mut row, mut row_end) = (0, 0);
-            let new = new_in_order(shards, number).zip(room.packed.chunks_exact_mut(words)).zip(room.parents);
-            for (position, (((lot, pending), packed), parent)) in new.enumerate() {
-                let step = pending.target.step as usize;
-                while row_end <= step {
+            for (position, packed) in room.packed.chunks_exact_mut(words).enumerate() {
+                let (step, note) = new[position];
+                if let Some(&(_, soon)) = new.get(position + 16) {
+                    table.prefetch_note(&self.notes[soon as usize]);
+                }
+                while row_end <= step as usize {
                     row_end += buffer.counts[row] as usize;
                     row += 1;
                 }
-                packed.copy_from_slice(buffer.lots[lot].target(pending.target.index as usize, words));
-                *parent = (first + number * piece + row - 1) as u32;
-                pending.number.store((room.first + position) as u32, Relaxed);
+                packed.copy_from_slice(buffer.target(step as usize, words));
+                room.parents[position] = (first + number * self.piece + row - 1) as u32;
+                table.settle(&self.notes[note as usize], (room.first + position) as u32);
             }
         });
         for buffer in &buffers[..buffers.len().min(cut.buffer + 1)] {
             for &label in &buffer.new_labels {
-                self.label(label);
+                if self.label_numbers.get(label.index()).is_none_or(Option::is_none) {
+                    self.add_label(label);
+                }
             }
         }
         cut
     }
 
-    /// Phase 4: every step before the cut gets the number of its target.
-    fn resolve(&mut self, buffers: &mut [Buffer], cut: &Cut) {
-        let shards = &self.store.shards;
-        let several = shards.len() > 1;
-        let keeps = self.limits.transitions;
-        buffers.par_iter_mut().enumerate().for_each(|(number, buffer)| {
-            let rows = cut.rows(number, buffer);
-            (buffer.transitions, buffer.deadlocks) = (0, 0);
-            let mut row: Vec<(LabelId, u32)> = Vec::new();
-            let mut step = 0;
-            let mut found: Vec<&[u32]> = shards.iter().map(|shard| shard.found_of(number)).collect();
-            for &count in &buffer.counts[..rows] {
-                row.clear();
-                for index in step..step + count as usize {
-                    let owner = if several { buffer.owners[index] as usize } else { 0 };
-                    let Some((&first, rest)) = found[owner].split_first() else { break };
-                    found[owner] = rest;
-                    let target = match first & NEW {
-                        0 => first,
-                        _ => shards[owner].pending[(first & !NEW) as usize].number.load(Relaxed),
-                    };
-                    debug_assert_ne!(target, NO_NUMBER, "all states before the cut have numbers");
-                    row.push((buffer.labels[index], target));
-                }
-                if keeps {
-                    buffer.resolved.extend(row.iter().map(|edge| edge.1));
-                }
-                step += count as usize;
-                buffer.transitions += count_different(&mut row);
-                buffer.deadlocks += u64::from(count == 0);
-            }
-        });
+    /// Labels are numbered as they first turn up in the order of the states.
+    fn add_label(&mut self, label: LabelId) {
+        let number = self.labels.intern(&self.model.label(label));
+        if self.label_numbers.len() <= label.index() {
+            self.label_numbers.resize(label.index() + 1, None);
+        }
+        self.label_numbers[label.index()] = Some(number);
     }
 
-    /// Keeps the transitions before the cut and says so if that was the end.
-    fn keep(&mut self, buffers: &[Buffer], first: usize, cut: Cut) -> Option<Outcome> {
+    /// Phase 5: the steps before the cut become transitions.
+    fn keep(&mut self, buffers: &[Buffer], finds: &[Finds], cut: &Cut) {
+        if !self.limits.transitions {
+            return;
+        }
+        let Rows { offsets, edges, origins } = &mut self.rows;
+        let before = edges.len();
+        let mut ends = Vec::with_capacity(buffers.len());
+        let mut end = before;
         for (number, buffer) in buffers.iter().enumerate() {
+            for &count in &buffer.counts[..cut.rows(number, buffer)] {
+                end += count as usize;
+                offsets.push(end as u32);
+            }
+            ends.push(end);
+        }
+        edges.resize(end, Edge { label: LabelId::TAU, target: StateId::new(0) });
+        let (mut rest, mut start) = (&mut edges[before..], before);
+        let mut places = Vec::with_capacity(buffers.len());
+        for &end in &ends {
+            let (own, others) = rest.split_at_mut(end - start);
+            places.push(own);
+            (rest, start) = (others, end);
+        }
+        self.team.each(&mut places, |_, number, edges| {
+            let (buffer, finds) = (&buffers[number], &finds[number]);
+            for ((edge, label), &found) in edges.iter_mut().zip(&buffer.labels).zip(&finds.found) {
+                let target = match found & NEW {
+                    0 => found,
+                    _ => self.notes[(found & !NEW) as usize].number(),
+                };
+                debug_assert_ne!(target, NO_NUMBER, "all states before the cut have numbers");
+                let label = self.label_numbers[label.index()].unwrap_or(LabelId::TAU);
+                *edge = Edge { label, target: StateId::from_raw(target) };
+            }
+        });
+        if self.limits.origins {
+            let mut start = before;
+            for (&end, buffer) in ends.iter().zip(buffers) {
+                origins.extend_from_slice(&buffer.origins[..end - start]);
+                start = end;
+            }
+        }
+    }
+
+    /// Counts what lies before the cut and says so if that was the end.
+    fn end(&mut self, buffers: &[Buffer], finds: &[Finds], first: usize, cut: Cut) -> Option<Outcome> {
+        for (number, (buffer, finds)) in buffers.iter().zip(finds).enumerate() {
             let rows = cut.rows(number, buffer);
-            let start = first + number * self.piece;
-            self.statistics.transitions += buffer.transitions;
-            self.statistics.deadlocks += buffer.deadlocks;
-            self.statistics.expanded = self.statistics.expanded.max(start + rows);
-            if !self.limits.transitions {
-                continue;
-            }
-            let mut step = 0;
-            for (row, &count) in buffer.counts[..rows].iter().enumerate() {
-                let source = StateId::new(start + row);
-                for index in step..step + count as usize {
-                    let label = self.label(buffer.labels[index]);
-                    let target = StateId::from_raw(buffer.resolved[index]);
-                    match self.limits.origins {
-                        true => self.builder.add_with_origin(source, label, target, buffer.origins[index]),
-                        false => self.builder.add(source, label, target),
-                    }
-                }
-                step += count as usize;
-            }
+            let counts = match rows == buffer.counts.len() {
+                true => finds.counts,
+                false => finds.count(buffer, rows),
+            };
+            self.statistics.transitions += counts.transitions;
+            self.statistics.deadlocks += counts.deadlocks;
+            self.statistics.expanded = self.statistics.expanded.max(first + number * self.piece + rows);
         }
         if cut.limit {
             return Some(Outcome::StateLimit);
@@ -434,61 +464,31 @@ impl Search<'_> {
         Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }
 
-    /// The builder's number of a label: labels are numbered as they first turn up in the order of the states.
-    #[inline]
-    fn label(&mut self, label: LabelId) -> LabelId {
-        match self.label_numbers.get(label.index()) {
-            Some(&Some(known)) => known,
-            _ => self.new_label(label),
-        }
-    }
-
-    #[cold]
-    fn new_label(&mut self, label: LabelId) -> LabelId {
-        let number = self.builder.label(&self.model.label(label));
-        if self.label_numbers.len() <= label.index() {
-            self.label_numbers.resize(label.index() + 1, None);
-        }
-        self.label_numbers[label.index()] = Some(number);
-        number
-    }
-
     fn bytes(&self) -> usize {
-        let a_transition = if self.limits.origins { 16 } else { 12 };
-        self.store.bytes() + self.builder.transition_count() * a_transition
+        let Rows { offsets, edges, origins } = &self.rows;
+        self.store.bytes() + offsets.len() * 4 + edges.len() * size_of::<Edge>() + origins.len() * 4
     }
 
     fn finish(mut self, outcome: Outcome) -> Exploration {
         self.statistics.bytes = self.bytes();
         self.store.forget_table();
-        self.builder.reserve_states(self.store.len());
+        let Rows { mut offsets, edges, origins } = self.rows;
+        // States that were not explored have no transitions.
+        offsets.resize(self.store.len().max(1) + 1, edges.len() as u32);
+        let origins = (self.limits.transitions && self.limits.origins).then_some(origins);
         let provenance = self.model.provenance();
-        let lts = self.builder.finish_with(|a, b| provenance.union(a, b));
-        let lts = lts.expect("states are numbered with 31 bits, and transitions fit in memory");
+        let lts = Lts::from_loose_rows(offsets, edges, origins, self.labels, |a, b| provenance.union(a, b));
         let labels = self.label_numbers.iter().flatten().count();
         Exploration { lts, outcome, statistics: self.statistics, labels, store: self.store }
     }
 }
 
-/// The new states of a buffer with their shards, in the order in which they turned up: every shard's are in that order.
-fn new_in_order(shards: &[Shard], buffer: usize) -> impl Iterator<Item = (usize, &Pending)> {
-    let mut next: Vec<&[Pending]> = shards.iter().map(|shard| shard.new_of(buffer)).collect();
-    std::iter::from_fn(move || {
-        let waiting = next.iter_mut().enumerate().filter(|(_, new)| !new.is_empty());
-        let (shard, new) = waiting.min_by_key(|(_, new)| new[0].target.step)?;
-        let (first, rest) = new.split_first()?;
-        *new = rest;
-        Some((shard, first))
-    })
-}
-
-/// The row, counted from 0, of a buffer's new state with this position.
-fn row_of_new(shards: &[Shard], buffer: &Buffer, number: usize, position: usize) -> usize {
-    let index = new_in_order(shards, number).nth(position).map_or(0, |(_, new)| new.target.step as usize);
+/// The row, counted from 0, of a buffer's step.
+fn row_of(buffer: &Buffer, step: usize) -> usize {
     let mut row_end = 0;
     let row = buffer.counts.iter().position(|&count| {
         row_end += count as usize;
-        index < row_end
+        step < row_end
     });
     row.unwrap_or(0)
 }

@@ -31,6 +31,7 @@
 mod engine;
 mod prefetch;
 mod store;
+mod team;
 
 use std::time::Duration;
 

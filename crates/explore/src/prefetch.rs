@@ -10,14 +10,14 @@
 
 /// Asks for the cache line of an element, if there is one.
 #[inline(always)]
-pub(crate) fn prefetch(numbers: &[u32], index: usize) {
-    let Some(number) = numbers.get(index) else { return };
+pub(crate) fn prefetch<T>(elements: &[T], index: usize) {
+    let Some(element) = elements.get(index) else { return };
     #[cfg(target_arch = "x86_64")]
     // SAFETY: see the module's header.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(number).cast());
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    std::hint::black_box(*number);
+    std::hint::black_box(element);
 }

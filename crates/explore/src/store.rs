@@ -1,67 +1,70 @@
-//! The set of seen states: packed vectors in order of discovery, found through a hash table cut into shards.
+//! The set of seen states: packed vectors in order of discovery, found through a hash table that all threads share.
 //!
 //! Beyond the packed vector a state costs its parent (4 bytes) and an entry (4 bytes) in a table that is between
 //! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
 //! not need yet, a part of the hash: nearly all probes that look at a state find it.
+//!
+//! Threads look states up and note new ones at the same time, without locks: an entry is put into a free place by
+//! compare-and-swap and never taken away. What a note says is written before its entry is put there. Of several steps
+//! that lead to the same new state, the note keeps the first; so numbers do not depend on who was quicker.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::ops::Range;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use crate::prefetch::prefetch;
+use crate::team::Team;
 
 /// How many states a growing table takes at a time.
 const BLOCK: usize = 64;
-
-/// Where a state was looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// A state with this number.
-    Known(u32),
-    /// A state that is new in this round, by its position among the new ones of its shard.
-    Pending(u32),
-}
 
 /// The seen states.
 pub(crate) struct Store {
     words: usize,
     packed: Vec<u32>,
     parents: Vec<u32>,
-    pub shards: Vec<Shard>,
-    shard_shift: u32,
+    table: Table,
 }
 
-/// The part of the hash table for one range of hashes: filled by one thread, and sharing no cache line with others.
-#[derive(Default)]
-#[repr(align(128))]
-pub(crate) struct Shard {
-    /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them.
-    entries: Vec<u32>,
+/// Where states are found by their hashes.
+pub(crate) struct Table {
+    /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them. A
+    /// number that no state has yet is that of a note, counted from the number of states.
+    entries: Vec<AtomicU32>,
     bits: u32,
-    used: usize,
-    /// How many states are numbered: a number from here on is a position in `pending`.
-    numbered: u32,
-    /// States found new in this round.
-    pub pending: Vec<Pending>,
-    /// What was found for each target of this round, in order of the buffers.
-    pub found: Vec<u32>,
-    /// Where the new states and the findings of each buffer start, and where the last ones end.
-    starts: Vec<(usize, usize)>,
 }
 
 /// A state found new in this round.
-pub(crate) struct Pending {
-    place: usize,
-    pub target: Target,
+#[derive(Default)]
+pub(crate) struct Note {
+    /// The first of the round's steps that leads to it.
+    first: AtomicU32,
+    /// Where its entry is.
+    place: AtomicU32,
+    /// Where its vector is.
+    buffer: AtomicU32,
+    step: AtomicU32,
     /// Its number, once it has one.
-    pub number: AtomicU32,
+    number: AtomicU32,
 }
 
-/// Where a target is: in which buffer, where among those of its shard there, and which of the buffer's steps leads to
-/// it.
+/// A step of this round: in which buffer, which one there, and which one of all.
 #[derive(Clone, Copy)]
-pub(crate) struct Target {
+pub(crate) struct Place {
     pub buffer: u32,
-    pub index: u32,
     pub step: u32,
+    pub of_all: u32,
+}
+
+/// What was found for a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The state with this number.
+    Known(u32),
+    /// A state that is new in this round, by its note. `first` unless it is known that another step comes before.
+    Noted { note: u32, first: bool },
 }
 
 /// The number of a state that has none.
@@ -76,16 +79,10 @@ pub(crate) struct Room<'a> {
 }
 
 impl Store {
-    /// An empty store for packed states of `words` words, its table cut for `threads` threads.
-    pub fn new(words: usize, threads: usize) -> Self {
-        let shards = threads.next_power_of_two();
-        Self {
-            words,
-            packed: Vec::new(),
-            parents: Vec::new(),
-            shards: (0..shards).map(|_| Shard::new(1 << 10, 12)).collect(),
-            shard_shift: 64 - shards.trailing_zeros(),
-        }
+    /// An empty store for packed states of `words` words.
+    pub fn new(words: usize) -> Self {
+        let table = Table { entries: free_places(1 << 10), bits: 12 };
+        Self { words, packed: Vec::new(), parents: Vec::new(), table }
     }
 
     pub fn len(&self) -> usize {
@@ -100,22 +97,38 @@ impl Store {
         self.parents[number] as usize
     }
 
-    /// The shard that a hash belongs to.
-    #[inline]
-    pub fn shard_of(&self, hash: u64) -> usize {
-        // A shift by 64 is what one shard asks for.
-        hash.checked_shr(self.shard_shift).unwrap_or(0) as usize
+    /// Adds the initial state.
+    pub fn add_initial(&mut self, packed: &[u32]) {
+        self.packed.extend_from_slice(packed);
+        self.parents.push(0);
+        self.table.put(hash(packed), 0);
     }
 
-    /// Adds a state that is not there and gives its number; the table learns of it later.
-    pub fn push(&mut self, packed: &[u32], parent: u32) -> u32 {
-        self.packed.extend_from_slice(packed);
-        self.parents.push(parent);
-        self.parents.len() as u32 - 1
+    /// Makes room in the table for so many states more, so that at most three quarters of the places are used.
+    pub fn reserve(&mut self, more: usize, team: &Team) {
+        let Self { words, packed, parents, table } = self;
+        let greatest = parents.len() + more;
+        let needed = greatest * 4 / 3 + 1;
+        let wide_enough = greatest + 2 <= 1 << table.bits;
+        if needed <= table.entries.len() && wide_enough {
+            return;
+        }
+        let places = match needed <= table.entries.len() {
+            true => table.entries.len(),
+            false => needed.max(table.entries.len() * 7 / 4),
+        };
+        if !wide_enough {
+            // Room for twice the numbers, so that this is not needed again soon.
+            table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
+        }
+        // The old table goes before the new one comes: all that it knows is in the vectors.
+        table.entries = Vec::new();
+        table.entries = free_places(places);
+        table.fill(Vectors { words: *words, packed }, team);
     }
 
     /// Makes room for so many states of each buffer; the numbers of each follow those of the one before.
-    pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, &[Shard]) {
+    pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, &Table) {
         let mut first = self.len();
         let total: usize = counts.iter().sum();
         self.packed.resize((first + total) * self.words, 0);
@@ -129,28 +142,32 @@ impl Store {
             rooms.push(Room { first, packed: own_packed, parents: own_parents });
             first += count;
         }
-        (rooms, &self.shards)
+        (rooms, &self.table)
     }
 
-    /// The vectors and the shards, to be used side by side.
-    pub fn split(&mut self) -> (Vectors<'_>, &mut [Shard]) {
-        (Vectors { words: self.words, packed: &self.packed }, &mut self.shards)
+    /// For looking states up; `buffered` gives the vectors of this round's steps by buffer and step.
+    pub fn look_up<'a, F: Fn(u32, u32) -> &'a [u32]>(
+        &'a self,
+        notes: &'a [Note],
+        buffered: F,
+    ) -> LookUp<'a, F> {
+        let vectors = Vectors { words: self.words, packed: &self.packed };
+        LookUp { table: &self.table, vectors, numbered: self.len() as u32, notes, buffered }
     }
 
     /// Gives the memory of the table back, once nobody looks for states any more.
     pub fn forget_table(&mut self) {
-        self.shards = Vec::new();
+        self.table.entries = Vec::new();
     }
 
     pub fn bytes(&self) -> usize {
-        let tables: usize = self.shards.iter().map(|shard| shard.entries.len() * 4).sum();
-        self.packed.capacity() * 4 + self.parents.capacity() * 4 + tables
+        self.packed.capacity() * 4 + self.parents.capacity() * 4 + self.table.entries.len() * 4
     }
 }
 
 /// The packed vectors of the numbered states.
 #[derive(Clone, Copy)]
-pub(crate) struct Vectors<'a> {
+struct Vectors<'a> {
     words: usize,
     packed: &'a [u32],
 }
@@ -162,157 +179,158 @@ impl Vectors<'_> {
     }
 }
 
-impl Shard {
-    fn new(places: usize, bits: u32) -> Self {
-        Self { entries: vec![0; places], bits, ..Self::default() }
-    }
+fn free_places(count: usize) -> Vec<AtomicU32> {
+    (0..count).map(|_| AtomicU32::new(0)).collect()
+}
 
-    /// The part of a hash that entries hold: its lowest bits, which neither the shard nor the place depend on.
+impl Table {
+    /// The part of a hash that entries hold: its lowest bits, which the place does not depend on.
     #[inline]
     fn tag(&self, hash: u64) -> u32 {
         (hash as u32).checked_shl(self.bits).unwrap_or(0)
     }
 
-    /// Looks for a state and, if it is new, notes it as pending. `buffered` gives the states of this round.
+    /// The bits of an entry that hold a number.
     #[inline]
-    pub fn find_or_note<'b>(
-        &mut self,
-        hash: u64,
-        state: &[u32],
-        vectors: Vectors<'_>,
-        buffered: impl Fn(u32, u32) -> &'b [u32],
-        target: Target,
-    ) -> Found {
-        let tag = self.tag(hash);
-        let numbers = (1u32 << self.bits) - 1;
+    fn numbers(&self) -> u32 {
+        (1 << self.bits) - 1
+    }
+
+    #[inline]
+    fn next(&self, place: usize) -> usize {
+        if place + 1 == self.entries.len() { 0 } else { place + 1 }
+    }
+
+    /// Puts all states into an empty table.
+    fn fill(&self, vectors: Vectors<'_>, team: &Team) {
+        let states = vectors.packed.len() / vectors.words;
+        let parts = team.threads() * 4;
+        let mut ranges: Vec<Range<usize>> =
+            (0..parts).map(|part| states * part / parts..states * (part + 1) / parts).collect();
+        team.each(&mut ranges, |_, _, range| {
+            // The places of a few states are asked for together.
+            let mut hashes = [0; BLOCK];
+            for first in range.clone().step_by(BLOCK) {
+                let block =
+                    &vectors.packed[first * vectors.words..range.end.min(first + BLOCK) * vectors.words];
+                for (hash_of, packed) in hashes.iter_mut().zip(block.chunks_exact(vectors.words)) {
+                    *hash_of = hash(packed);
+                    self.prefetch(*hash_of);
+                }
+                for (at, &hash) in hashes[..block.len() / vectors.words].iter().enumerate() {
+                    self.put(hash, (first + at) as u32);
+                }
+            }
+        });
+    }
+
+    /// Puts a state that is not there into the first free place for its hash.
+    fn put(&self, hash: u64, number: u32) {
+        let entry = self.tag(hash) | (number + 1);
         let mut place = place_of(hash, self.entries.len());
+        while self.entries[place].load(Relaxed) != 0
+            || self.entries[place].compare_exchange(0, entry, Relaxed, Relaxed).is_err()
+        {
+            place = self.next(place);
+        }
+    }
+
+    /// Gives the state of a note its number.
+    pub fn settle(&self, note: &Note, number: u32) {
+        let place = &self.entries[note.place.load(Relaxed) as usize];
+        place.store((place.load(Relaxed) & !self.numbers()) | (number + 1), Relaxed);
+        note.number.store(number, Relaxed);
+    }
+
+    /// Asks for the place of a note's entry, so that it is in the cache when it is settled.
+    #[inline]
+    pub fn prefetch_note(&self, note: &Note) {
+        prefetch(&self.entries, note.place.load(Relaxed) as usize);
+    }
+
+    /// Asks for the place of a hash.
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        prefetch(&self.entries, place_of(hash, self.entries.len()));
+    }
+}
+
+impl Note {
+    /// Whether this step is the first that leads to the state. Only right once all steps were looked up.
+    pub fn is_first(&self, of_all: u32) -> bool {
+        self.first.load(Relaxed) == of_all
+    }
+
+    pub fn number(&self) -> u32 {
+        self.number.load(Relaxed)
+    }
+}
+
+/// What looking states up needs.
+pub(crate) struct LookUp<'a, F> {
+    table: &'a Table,
+    vectors: Vectors<'a>,
+    numbered: u32,
+    notes: &'a [Note],
+    buffered: F,
+}
+
+impl<'a, F: Fn(u32, u32) -> &'a [u32]> LookUp<'a, F> {
+    /// Looks for the target of a step. If it is new, the note `free`, which nobody else may use, is taken for it.
+    #[inline]
+    pub fn find_or_note(&self, hash: u64, state: &[u32], step: Place, free: u32) -> Found {
+        let table = self.table;
+        let (tag, numbers) = (table.tag(hash), table.numbers());
+        let mut place = place_of(hash, table.entries.len());
         loop {
-            let entry = self.entries[place];
+            let entry = table.entries[place].load(Acquire);
             if entry == 0 {
-                break;
+                let note = &self.notes[free as usize];
+                note.first.store(step.of_all, Relaxed);
+                note.place.store(place as u32, Relaxed);
+                note.buffer.store(step.buffer, Relaxed);
+                note.step.store(step.step, Relaxed);
+                note.number.store(NO_NUMBER, Relaxed);
+                let noted = tag | (self.numbered + free + 1);
+                if table.entries[place].compare_exchange(0, noted, Release, Relaxed).is_ok() {
+                    return Found::Noted { note: free, first: true };
+                }
+                // Somebody was quicker: what is there now may be the same state.
+                continue;
             }
             if entry & !numbers == tag {
                 let number = (entry & numbers) - 1;
                 if number < self.numbered {
-                    if same(vectors.get(number), state) {
+                    if same(self.vectors.get(number), state) {
                         return Found::Known(number);
                     }
                 } else {
-                    let position = number - self.numbered;
-                    let known = self.pending[position as usize].target;
-                    if same(buffered(known.buffer, known.index), state) {
-                        return Found::Pending(position);
+                    let note = number - self.numbered;
+                    let known = &self.notes[note as usize];
+                    if same((self.buffered)(known.buffer.load(Relaxed), known.step.load(Relaxed)), state) {
+                        // Most of the time another step of the same thread came first.
+                        let first = step.of_all < known.first.load(Relaxed)
+                            && step.of_all < known.first.fetch_min(step.of_all, Relaxed);
+                        return Found::Noted { note, first };
                     }
                 }
             }
-            place += 1;
-            if place == self.entries.len() {
-                place = 0;
-            }
-        }
-        let position = self.pending.len() as u32;
-        self.entries[place] = tag | (self.numbered + position + 1);
-        self.used += 1;
-        self.pending.push(Pending { place, target, number: AtomicU32::new(NO_NUMBER) });
-        Found::Pending(position)
-    }
-
-    /// The new states of a buffer of this round.
-    pub fn new_of(&self, buffer: usize) -> &[Pending] {
-        &self.pending[self.starts[buffer].0..self.starts[buffer + 1].0]
-    }
-
-    /// What was found for the targets of a buffer of this round.
-    pub fn found_of(&self, buffer: usize) -> &[u32] {
-        &self.found[self.starts[buffer].1..self.starts[buffer + 1].1]
-    }
-
-    /// The next targets are those of another buffer, or there are no more.
-    pub fn start_buffer(&mut self) {
-        self.starts.push((self.pending.len(), self.found.len()));
-    }
-
-    /// Ends the last round: writes the numbers of its pending states into the table. All of them have one, or the
-    /// exploration would have ended.
-    pub fn settle(&mut self) {
-        let numbers = (1u32 << self.bits) - 1;
-        for (at, pending) in self.pending.iter().enumerate() {
-            if let Some(soon) = self.pending.get(at + 16) {
-                prefetch(&self.entries, soon.place);
-            }
-            let entry = &mut self.entries[pending.place];
-            *entry = (*entry & !numbers) | (pending.number.load(Relaxed) + 1);
-        }
-        self.pending.clear();
-        self.found.clear();
-        self.starts.clear();
-    }
-
-    /// Makes room for `more` states among the `own` hashes, and for numbers up to `greatest`, so that at most three
-    /// quarters of the places are used. Nothing may be pending.
-    pub fn reserve(&mut self, more: usize, greatest: usize, vectors: Vectors<'_>, own: impl Fn(u64) -> bool) {
-        self.numbered = (vectors.packed.len() / vectors.words) as u32;
-        let needed = (self.used + more) * 4 / 3 + 1;
-        let wide_enough = greatest + 2 <= 1 << self.bits;
-        if needed <= self.entries.len() && wide_enough {
-            return;
-        }
-        let places = match needed <= self.entries.len() {
-            true => self.entries.len(),
-            false => needed.max(self.entries.len() * 7 / 4),
-        };
-        if !wide_enough {
-            // Room for twice the numbers, so that this is not needed again soon.
-            self.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
-        }
-        // The old table goes before the new one comes: all that it knows is in the vectors.
-        self.entries = Vec::new();
-        self.entries = vec![0; places];
-        // States are taken in their order and read one after the other. A block's own hashes are gathered first, so
-        // that their places can be asked for together; without a branch, because nobody could predict it.
-        let mut gathered = [(0, 0); BLOCK];
-        let mut number_and_1 = 0;
-        for states in vectors.packed.chunks(vectors.words * BLOCK) {
-            let mut count = 0;
-            for packed in states.chunks_exact(vectors.words) {
-                let hash = hash(packed);
-                number_and_1 += 1;
-                gathered[count] = (hash, number_and_1);
-                count += usize::from(own(hash));
-            }
-            for &(hash, _) in &gathered[..count] {
-                self.prefetch_place(hash);
-            }
-            for &(hash, number_and_1) in &gathered[..count] {
-                let place = self.free_place(hash);
-                self.entries[place] = self.tag(hash) | number_and_1;
-            }
+            place = table.next(place);
         }
     }
 
-    fn free_place(&self, hash: u64) -> usize {
-        let mut place = place_of(hash, self.entries.len());
-        while self.entries[place] != 0 {
-            place += 1;
-            if place == self.entries.len() {
-                place = 0;
-            }
-        }
-        place
-    }
-
-    /// Asks for the place of a hash, so that it is in the cache when it is looked at.
+    /// Asks for the place of a hash.
     #[inline]
     pub fn prefetch_place(&self, hash: u64) {
-        prefetch(&self.entries, place_of(hash, self.entries.len()));
+        self.table.prefetch(hash);
     }
 
     /// Asks for the state that probably lies at the place of a hash.
     #[inline]
-    pub fn prefetch_state(&self, hash: u64, vectors: Vectors<'_>) {
-        let entry = self.entries[place_of(hash, self.entries.len())];
-        let number = (entry & ((1u32 << self.bits) - 1)).wrapping_sub(1) as usize;
-        prefetch(vectors.packed, number.wrapping_mul(vectors.words));
+    pub fn prefetch_state(&self, hash: u64) {
+        let entry = self.table.entries[place_of(hash, self.table.entries.len())].load(Relaxed);
+        let number = (entry & self.table.numbers()).wrapping_sub(1) as usize;
+        prefetch(self.vectors.packed, number.wrapping_mul(self.vectors.words));
     }
 }
 
@@ -322,10 +340,10 @@ fn same(a: &[u32], b: &[u32]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// A place from the middle bits of a hash.
+/// A place from the higher bits of a hash.
 #[inline]
 fn place_of(hash: u64, places: usize) -> usize {
-    (((hash << 8) as u128 * places as u128) >> 64) as usize
+    ((u128::from(hash) * places as u128) >> 64) as usize
 }
 
 /// Hashes a packed state: a multiplication folded onto itself for every two words.

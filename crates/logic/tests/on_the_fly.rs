@@ -46,7 +46,12 @@ struct Turn(bool);
 impl Worker for Turn {
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
         if self.0 && state[2] == 3 {
-            return Err(ModelError { message: "wheel 3 is stuck".into(), span: None, help: None });
+            return Err(ModelError {
+                message: "wheel 3 is stuck".into(),
+                span: None,
+                help: None,
+                during: None,
+            });
         }
         for wheel in 0..8 {
             let mut target = state.to_vec();

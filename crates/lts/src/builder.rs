@@ -1,7 +1,7 @@
 //! Building an [`Lts`]: transitions in any order, sorted and deduplicated in linear memory.
 //!
-//! Transitions that arrive in the order of their source states, as exploration produces them, go straight
-//! into their final place. Others are kept as 12-byte triples and spread by a counting sort.
+//! Transitions are kept as 12-byte triples. Those that arrive in the order of their source states stay where they are;
+//! others are spread by a counting sort.
 
 use crate::ids::{LabelId, OriginId, StateId};
 use crate::label::Labels;
@@ -121,13 +121,45 @@ impl LtsBuilder {
         }
         let Self { labels, initial, states, sources, edges, origins } = self;
         let mut offsets = count_sources(states, &sources);
-        let (mut edges, origins) = spread(&offsets, sources, edges, origins);
-        let Some(mut origins) = origins else {
-            Lts::sort_rows(&mut offsets, &mut edges);
-            return Ok(Lts::from_parts(initial, offsets, edges, None, labels));
-        };
-        sort_rows_with_origins(&mut offsets, &mut edges, &mut origins, &mut union);
-        Ok(Lts::from_parts(initial, offsets, edges, Some(origins), labels))
+        let (mut edges, mut origins) = spread(&offsets, sources, edges, origins);
+        sort_all_rows(&mut offsets, &mut edges, origins.as_mut(), &mut union);
+        Ok(Lts::from_parts(initial, offsets, edges, origins, labels))
+    }
+}
+
+impl Lts {
+    /// A system from rows that are not sorted yet and may name a transition twice: those of state `s` are
+    /// `edges[offsets[s]..offsets[s + 1]]`. The initial state is 0; the origins of equal transitions are merged by
+    /// `union`. For algorithms that produce rows in order, without the cost of a builder.
+    ///
+    /// ```
+    /// use lts::{Edge, LabelId, Labels, Lts, StateId};
+    /// let step = Edge { label: LabelId::TAU, target: StateId::new(1) };
+    /// let lts = Lts::from_loose_rows(vec![0, 2, 2], vec![step, step], None, Labels::new(), |first, _| first);
+    /// assert_eq!(lts.outgoing(StateId::new(0)), [step]);
+    /// ```
+    pub fn from_loose_rows(
+        mut offsets: Vec<u32>,
+        mut edges: Vec<Edge>,
+        mut origins: Option<Vec<OriginId>>,
+        labels: Labels,
+        mut union: impl FnMut(OriginId, OriginId) -> OriginId,
+    ) -> Self {
+        sort_all_rows(&mut offsets, &mut edges, origins.as_mut(), &mut union);
+        Lts::from_parts(StateId::new(0), offsets, edges, origins, labels)
+    }
+}
+
+/// Sorts every row and merges equal transitions.
+fn sort_all_rows(
+    offsets: &mut [u32],
+    edges: &mut Vec<Edge>,
+    origins: Option<&mut Vec<OriginId>>,
+    union: &mut impl FnMut(OriginId, OriginId) -> OriginId,
+) {
+    match origins {
+        Some(origins) => sort_rows_with_origins(offsets, edges, origins, union),
+        None => Lts::sort_rows(offsets, edges),
     }
 }
 

@@ -120,6 +120,21 @@ pub struct ModelError {
     pub span: Option<Span>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The action that it follows from, where it is not what comes before any: the step is then not one of the model.
+    pub during: Option<LabelId>,
+}
+
+impl ModelError {
+    /// Where it happens, for people, after steps with these labels.
+    pub fn place(&self, model: &dyn Model, labels: &[String]) -> String {
+        let step = self.during.map(|label| model.label(label));
+        match (labels, step) {
+            ([], None) => "this happens in the first step".to_owned(),
+            ([], Some(step)) => format!("this happens in the first step, {step}"),
+            (_, None) => format!("this happens in the step after: {}", labels.join(", ")),
+            (_, Some(step)) => format!("this happens in the step {step}, after: {}", labels.join(", ")),
+        }
+    }
 }
 
 impl std::fmt::Display for ModelError {

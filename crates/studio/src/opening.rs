@@ -436,7 +436,7 @@ fn load_subject(
             let trace = state.and_then(|state| exploration.trace_to(&model, state).ok());
             if let Some(trace) = trace {
                 let labels: Vec<String> = trace.iter().map(|step| model.label(step.label)).collect();
-                message.notes.push(format!("this happens in the step after: {}", labels.join(", ")));
+                message.notes.push(error.place(&model, &labels));
             }
             Err(CantOpen::Wrong(vec![message]))
         }

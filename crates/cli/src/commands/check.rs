@@ -102,7 +102,7 @@ impl Check {
         terminal.show(&check);
         if self.sequence {
             for result in check.results.iter().filter(|result| !result.steps.is_empty()) {
-                terminal.remark(format!("\n{}\n\n{}", result.property, result.sequence()));
+                terminal.show_picture(format!("\n{}\n\n{}", result.property, result.sequence()));
             }
         }
         if self.output.is_some() && !saved {
@@ -179,7 +179,8 @@ impl Check {
                 Subject::Model(file, _),
             ) => {
                 let labels: Vec<String> = trace.iter().map(|step| step.label.clone()).collect();
-                let diagnostics = vec![model_error_after(&error, state.is_some().then_some(&labels))];
+                let diagnostics =
+                    vec![model_error_after(file.model(), &error, state.is_some().then_some(&labels))];
                 Failure { code: 1, diagnostics, sources: file.sources }
             }
             (CheckError::Stopped { .. } | CheckError::Cancelled, _) => {

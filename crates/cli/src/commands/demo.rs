@@ -6,7 +6,7 @@ use crate::arguments::Arguments;
 use crate::failure::{Answer, Failure};
 use crate::terminal::Terminal;
 
-/// Take a tour on bundled models: explore, reduce, compare, check, explain
+/// Take a tour on bundled models: explore, reduce, compare, check, explain, cover
 #[derive(Args)]
 #[command(after_help = "Example:\n  watershed demo")]
 pub struct Demo {}
@@ -18,12 +18,13 @@ macro_rules! bundled {
     };
 }
 
-const FILES: [(&str, &str); 9] = bundled![
+const FILES: [(&str, &str); 10] = bundled![
     "alternating_bit.lnt" from "alternating_bit/alternating_bit.lnt",
     "alternating_bit.mcl" from "alternating_bit/properties.mcl",
     "producer_consumer.lnt" from "producer_consumer/producer_consumer.lnt",
     "robot.lnt" from "bugs/frontiers.lnt",
     "robot.mcl" from "bugs/frontiers.mcl",
+    "rendezvous.lnt" from "coverage/synchro/synchro1.lnt",
     "sender.aut" from "network/sender.aut",
     "medium.aut" from "network/medium.aut",
     "receiver.aut" from "network/receiver.aut",
@@ -31,7 +32,7 @@ const FILES: [(&str, &str); 9] = bundled![
 ];
 
 /// What the tour says, and the command that it then runs.
-const STEPS: [(&str, &str); 9] = [
+const STEPS: [(&str, &str); 10] = [
     (
         "The alternating bit protocol sends messages over media that lose them. Here is its state space:",
         "explore alternating_bit.lnt -o protocol.aut",
@@ -58,6 +59,10 @@ const STEPS: [(&str, &str); 9] = [
         "A robot arm tests before it is calibrated. Which choices decide that? Two, one behind the other:",
         "explain robot.lnt robot.mcl",
     ),
+    (
+        "What does an example of a rendezvous exercise, and what is wrong where it does not get?",
+        "cover rendezvous.lnt --example \"SYSTEM (1, false, false)\"",
+    ),
     ("Transition systems from other tools can be put together as well:", "compose network.exp"),
 ];
 
@@ -80,7 +85,10 @@ impl Demo {
                 println!("\n(exit code 1)");
             }
         }
-        println!("\nThe models are in models/, the book starts at docs/src/introduction.md.");
+        println!(
+            "\nThe models are in models/, the book starts at docs/src/introduction.md. To look rather than read:\n\n{}",
+            bold("$ watershed studio models/bugs/frontiers.lnt models/bugs/frontiers.mcl")
+        );
         // The folder is about to be removed.
         let _ = std::env::set_current_dir(std::env::temp_dir());
         Ok(Answer::Yes)

@@ -222,7 +222,7 @@ impl Explain {
                     let trace = found.trace_to(file.model(), state).ok()?;
                     Some(trace.iter().map(|step| file.model().label(step.label)).collect())
                 });
-                let diagnostics = vec![model_error_after(error, labels.as_ref())];
+                let diagnostics = vec![model_error_after(file.model(), error, labels.as_ref())];
                 Err(Failure { code: 1, diagnostics, sources: file.sources })
             }
             _ => Err(Failure::limit(format!(

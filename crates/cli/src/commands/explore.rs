@@ -103,6 +103,6 @@ fn error_with_trace(file: ModelFile, found: &Exploration) -> Failure {
     let trace = state.and_then(|state| found.trace_to(file.model(), state).ok());
     let labels: Option<Vec<String>> =
         trace.map(|trace| trace.iter().map(|step| file.model().label(step.label)).collect());
-    let diagnostic = model_error_after(&error, labels.as_ref());
+    let diagnostic = model_error_after(file.model(), &error, labels.as_ref());
     Failure { code: 1, diagnostics: vec![diagnostic], sources: file.sources }
 }

@@ -77,6 +77,7 @@ fn with_predicates(
             help: Some(
                 "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
             ),
+            during: None,
         }
     })
 }

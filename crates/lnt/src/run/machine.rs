@@ -443,5 +443,5 @@ impl<'a> Machine<'a> {
 }
 
 pub fn model_error(wrong: Wrong, span: Option<Span>) -> ModelError {
-    ModelError { message: wrong.message, span, help: wrong.help }
+    ModelError { message: wrong.message, span, help: wrong.help, during: None }
 }

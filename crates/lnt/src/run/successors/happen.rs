@@ -212,7 +212,10 @@ impl LntWorker<'_> {
                     self.machine.marks.extend_from_slice(marks);
                     rest(&self.machine, action.region, address, &mut self.target);
                 }
-                Next::Run => self.run_on(action.region, part.address + 1)?,
+                Next::Run => self.run_on(action.region, part.address + 1).map_err(|error| {
+                    let during = Some(self.label(offer));
+                    ModelError { during, ..error }
+                })?,
             }
         }
         let label = self.label(offer);
