@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use cover::{Example, Probes, Subject};
+use cover::{Example, Order, Probes, Subject};
 use explore::Limits;
 use lts::Progress;
 
@@ -52,7 +52,7 @@ fn row(path: &Path) {
     let limits = Limits { states: MOST_STATES, ..limits };
     let probes = Probes::first_step(&opened.map);
     let start = processor_seconds();
-    let (probed, _) = cover::seen_by_probes(&example, &opened, &probes, &limits, &Progress::new());
+    let (probed, _) = cover::seen_by_probes(&example, &opened, &probes, Order::Any, &limits, &Progress::new());
     let seconds = processor_seconds() - start;
     let more = if probed.stopped.is_some() { "more than " } else { "" };
     println!(

@@ -333,6 +333,8 @@ fn genhtml_accepts_the_tracefile() {
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {text}", String::from_utf8_lossy(&version.stdout));
     assert!(scratch.path().join("genhtml/index.html").is_file());
+    // Three processes that were entered: what is read is what was meant.
+    assert!(text.contains("(3 of 3 functions)"), "{text}");
 }
 
 #[test]
@@ -378,7 +380,7 @@ fn sarif_is_read_back() {
 fn the_page_stands_alone() {
     let (_scratch, [.., folder], _) = reports();
     let page = fs::read_to_string(folder.join("index.html")).unwrap();
-    assert!(page.contains("<summary>synchro1</summary>"), "a tree of modules");
+    assert!(page.contains("<span>synchro1</span>"), "a tree of modules");
     for process in ["TASK", "GATE", "SYSTEM"] {
         assert!(page.contains(&format!(">{process}</a>")), "{process} in the tree");
     }
@@ -422,4 +424,33 @@ fn suggestions_baselines_and_further_criteria() {
     );
     let wrong = errors(&[&model, "--examples", &suite, "--baseline", &model], 2);
     assert!(wrong.contains("not the output of an earlier run"), "{wrong}");
+}
+
+/// A module that nothing imports, a percentage that can't be reached, and a search where nothing can be varied.
+#[test]
+fn requests_without_an_effect_are_told() {
+    let scratch = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = scratch.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let model = write(
+        "m.lnt",
+        "module m is process P [A, B : none] (x : bool) is if x then A else B end if end process
+         process MAIN [A, B : none] is P [...] (true) end process end module",
+    );
+    write("other.lnt", "module other is function f : nat is return 1 end function end module");
+    let suite = write("suite.toml", "[[example]]\nmodules = { OTHER = \"other.lnt\" }\n");
+    let told = errors(&[&model, "--examples", &suite], 0);
+    assert!(told.contains("nothing imports module OTHER"), "{told}");
+    for wrong in ["101", "-1", "nan", "most"] {
+        assert!(errors(&[&model, &format!("--min={wrong}")], 2).contains("--min"), "{wrong}");
+    }
+    // MAIN has no parameters: that is no proof that no example can close the hole.
+    let found = cover(&[&model, "--suggest"], 0);
+    assert_eq!(found["suggestions"]["exhaustive"], false);
+    assert!(found["findings"][0]["advice"].is_null(), "{found}");
+    let found = cover(&[&model, "--example", "P (true)", "--suggest"], 0);
+    assert_eq!(found["suggestions"]["examples"][0]["root"], "P (false)");
 }

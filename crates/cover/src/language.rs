@@ -152,6 +152,13 @@ fn started(model: &LntModel, map: &CoverageMap) -> Option<usize> {
 }
 
 impl Opened {
+    /// The modules of an example that have no part in it, because nothing imports them.
+    pub(crate) fn unused_modules(&self, example: &Example) -> Vec<String> {
+        let modules = &self.model.program().modules;
+        let is_used = |name: &str| modules.iter().any(|module| module.name.eq_ignore_ascii_case(name));
+        example.modules.iter().filter(|(name, _)| !is_used(name)).map(|(name, _)| name.clone()).collect()
+    }
+
     /// The model.
     pub fn model(&self) -> &dyn Model {
         &self.model

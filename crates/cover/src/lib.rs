@@ -30,6 +30,7 @@ mod flows;
 mod language;
 mod measure;
 mod probes;
+mod probes_first;
 mod run;
 mod specification;
 mod subset;
@@ -46,8 +47,9 @@ pub use language::{CantOpen, Opened, Subject};
 pub use lnt::Probes;
 pub use measure::{Measurement, Stopped, measure};
 pub use probes::{
-    ProbedMeasurement, instrumented, measure_with_probes, open_instrumented, run_with_probes, seen_by_probes,
+    Order, instrumented, measure_with_probes, open_instrumented, run_with_probes, seen_by_probes,
 };
+pub use probes_first::ProbesFirst;
 pub use run::{ExampleOutcome, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};

@@ -1,10 +1,11 @@
 //! Measuring as Salaün and Ye do (2015, section 3.4): the program with probes in it is explored, and the labels of its
 //! transitions tell what was exercised. Two steps keep the number of probes down: blocks and decisions first, then the
-//! actions of blocks that are only partially covered. What it costs is told beside: probes add states.
+//! actions of blocks that are only partially covered. Probes add states; those of their interleavings are spared.
 
 use explore::Limits;
 use lnt::{Instrumented, LntModel, Loader, Probes};
 use lts::Progress;
+use model::Model;
 use rayon::prelude::*;
 use source::Diagnostic;
 use std::time::Instant;
@@ -12,18 +13,18 @@ use std::time::Instant;
 use crate::coverage::Coverage;
 use crate::language::{CantOpen, Opened, Subject};
 use crate::measure::{Measurement, stopped};
+use crate::probes_first::ProbesFirst;
 use crate::run::{Outcome, Settings, WrongExample, conclude, limits_of, open_all};
 use crate::suite::Example;
 use source::Sources;
 
-/// What measuring an example with probes has shown.
-pub struct ProbedMeasurement {
-    /// What was exercised; states and transitions are those of the program with probes.
-    pub measurement: Measurement,
-    /// Which blocks have a probe that was moved because of a choice.
-    pub critical_blocks: Vec<bool>,
-    /// Which decisions have.
-    pub critical_decisions: Vec<bool>,
+/// When probes are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Like any other action, in every order: what other tools do.
+    Any,
+    /// Before anything else: see [`ProbesFirst`].
+    ProbesFirst,
 }
 
 /// Runs all examples of a suite on a model, measured with probes.
@@ -39,25 +40,27 @@ pub fn run_with_probes(
         .map(|ready| {
             let start = Instant::now();
             let limits = limits_of(ready.example, settings, examples.len());
-            let probed = measure_with_probes(ready.example, &ready.opened, &limits, progress);
-            (probed.measurement, false, start.elapsed().as_secs_f64())
+            let measurement =
+                measure_with_probes(ready.example, &ready.opened, Order::ProbesFirst, &limits, progress);
+            (measurement, false, start.elapsed().as_secs_f64())
         })
         .collect();
     Ok(conclude(subject, specification, &ready, measured, settings, progress))
 }
 
-/// Measures an example with probes, in two steps.
+/// Measures an example with probes, in two steps. States and transitions are those of the first.
 pub fn measure_with_probes(
     example: &Example,
     opened: &Opened,
+    order: Order,
     limits: &Limits,
     progress: &Progress,
-) -> ProbedMeasurement {
+) -> Measurement {
     let map = &opened.map;
-    let mut coverage = Coverage::none(map);
-    let first = Probes::first_step(map);
-    let (mut measurement, instrumented) =
-        explore_probed(example, opened, &first, limits, progress, &mut coverage);
+    let start = Instant::now();
+    let (mut measurement, _) =
+        seen_by_probes(example, opened, &Probes::first_step(map), order, limits, progress);
+    let coverage = &mut measurement.coverage;
     // All actions of a covered block have happened, and none of a block that can't be entered.
     for (block, entry) in map.blocks.iter().enumerate() {
         if coverage.blocks[block] {
@@ -68,11 +71,14 @@ pub fn measure_with_probes(
     let actions: Vec<usize> = partial.flat_map(|block| map.blocks[block].actions.iter().copied()).collect();
     if !actions.is_empty() {
         let second = Probes { actions, ..Probes::default() };
-        explore_probed(example, opened, &second, limits, progress, &mut coverage);
+        // The time is that of the example, not of a step.
+        let time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let limits = Limits { time, ..limits.clone() };
+        let (more, _) = seen_by_probes(example, opened, &second, order, &limits, progress);
+        measurement.coverage.add(&more.coverage);
+        measurement.stopped = measurement.stopped.or(more.stopped);
     }
-    measurement.coverage = coverage;
-    let Instrumented { critical_blocks, critical_decisions, .. } = instrumented;
-    ProbedMeasurement { measurement, critical_blocks, critical_decisions }
+    measurement
 }
 
 /// What some probes show of an example; the rest counts as not exercised.
@@ -80,13 +86,35 @@ pub fn seen_by_probes(
     example: &Example,
     opened: &Opened,
     probes: &Probes,
+    order: Order,
     limits: &Limits,
     progress: &Progress,
 ) -> (Measurement, Instrumented) {
+    let instrumented = instrumented(opened, probes);
+    let model = open_instrumented(example, &instrumented).unwrap_or_else(|error| {
+        // The original was accepted, and probes keep to the language: tests/probes.rs would show it.
+        unreachable!(
+            "the program with probes is wrong: {}",
+            error.sources.render_all(&error.diagnostics, false)
+        )
+    });
+    let limits = Limits { transitions: true, origins: false, ..limits.clone() };
+    let first = ProbesFirst::new(&model, &instrumented.gate);
+    let explored: &dyn Model = match order {
+        Order::Any => &model,
+        Order::ProbesFirst => &first,
+    };
+    let found = explore::explore(explored, &limits, progress);
     let mut coverage = Coverage::none(&opened.map);
-    let (mut measurement, instrumented) =
-        explore_probed(example, opened, probes, limits, progress, &mut coverage);
-    measurement.coverage = coverage;
+    for (_, label) in found.lts.labels().iter() {
+        note(label, &instrumented.gate, &mut coverage);
+    }
+    let measurement = Measurement {
+        coverage,
+        states: found.states() as u64,
+        transitions: found.statistics.transitions,
+        stopped: stopped(explored, &found),
+    };
     (measurement, instrumented)
 }
 
@@ -117,36 +145,6 @@ pub fn open_instrumented(example: &Example, instrumented: &Instrumented) -> Resu
         LntModel::new(checked.program, root, &lnt::Options { provenance: false })
     });
     model.map_err(|diagnostics| CantOpen { diagnostics, sources })
-}
-
-fn explore_probed(
-    example: &Example,
-    opened: &Opened,
-    probes: &Probes,
-    limits: &Limits,
-    progress: &Progress,
-    coverage: &mut Coverage,
-) -> (Measurement, Instrumented) {
-    let instrumented = instrumented(opened, probes);
-    let model = open_instrumented(example, &instrumented).unwrap_or_else(|error| {
-        // The original was accepted, and probes keep to the language: tests/probes.rs would show it.
-        unreachable!(
-            "the program with probes is wrong: {}",
-            error.sources.render_all(&error.diagnostics, false)
-        )
-    });
-    let limits = Limits { transitions: true, origins: false, ..limits.clone() };
-    let found = explore::explore(&model, &limits, progress);
-    for (_, label) in found.lts.labels().iter() {
-        note(label, &instrumented.gate, coverage);
-    }
-    let measurement = Measurement {
-        coverage: Coverage::default(),
-        states: found.states() as u64,
-        transitions: found.statistics.transitions,
-        stopped: stopped(&model, &found),
-    };
-    (measurement, instrumented)
 }
 
 /// Adds what a label shows: `PROBE !"B3"`, `PROBE !"B3" !1`, `PROBE !"D2" !TRUE`, `PROBE !"D2" !0`, `PROBE !"A5"`.

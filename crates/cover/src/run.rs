@@ -75,6 +75,8 @@ pub struct ExampleOutcome {
     pub stopped: Option<Stopped>,
     /// Whether the measurement was known from an earlier run.
     pub cached: bool,
+    /// Modules that it brings along and that nothing imports.
+    pub unused_modules: Vec<String>,
     /// What no other example reaches.
     pub only: Vec<Item>,
     /// How long it took.
@@ -208,6 +210,7 @@ pub(crate) fn conclude(
             transitions: measurement.transitions,
             stopped: measurement.stopped,
             cached,
+            unused_modules: ready.opened.unused_modules(ready.example),
             only,
             seconds,
         })

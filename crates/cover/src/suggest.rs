@@ -15,7 +15,8 @@ use crate::suite::Example;
 pub struct Suggestions {
     /// How many examples were tried.
     pub tried: usize,
-    /// Whether the arguments of all roots were tried in all combinations, and explored as a whole.
+    /// Whether the arguments of all roots were tried in all combinations, and explored as a whole; not where no root
+    /// has any.
     pub exhaustive: bool,
     /// Examples to add, each with the holes that it is the first to close.
     pub examples: Vec<(Example, Vec<Item>)>,
@@ -45,6 +46,7 @@ pub fn suggest(
         })
         .collect();
     exhaustive &= measured.iter().all(|one| one.as_ref().is_some_and(|(_, complete)| *complete));
+    exhaustive &= outcome.examples.iter().all(|one| one.stopped.is_none());
     let mut open = outcome.holes();
     let mut chosen: Vec<(Example, Vec<Item>)> = Vec::new();
     // Always the one that closes the most, the first of equals.
@@ -95,7 +97,7 @@ fn advise(findings: &mut [Finding], chosen: &[(Example, Vec<Item>)], exhaustive:
 
 /// The examples that differ from those of the suite by the arguments of their roots.
 fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Example>, bool) {
-    let mut exhaustive = true;
+    let (mut exhaustive, mut have_parameters) = (true, false);
     let mut bases: Vec<Example> = Vec::new();
     let mut found: Vec<Example> = Vec::new();
     for example in examples {
@@ -110,6 +112,7 @@ fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Exam
             continue;
         };
         exhaustive &= all;
+        have_parameters |= arguments.iter().any(|arguments| !arguments.is_empty());
         for arguments in arguments {
             let root = if arguments.is_empty() {
                 base.name.clone()
@@ -127,7 +130,7 @@ fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Exam
         }
         bases.push(base);
     }
-    (found, exhaustive)
+    (found, exhaustive && have_parameters)
 }
 
 /// A root up to its arguments: process and gates.

@@ -151,6 +151,22 @@ fn handlers() {
     assert_eq!(measure(text, &["MAIN"]), (3, 3, vec![]));
 }
 
+/// Two branches are forked on a silent way and meet at once: the way lies behind both, but was taken once. x as of 1 (the
+/// parameter) reaches 3, x as of 3 reaches 4 and, in the next round, 3; `again` reaches 5: four pairs. Where there is
+/// no next round, x as of 3 is not used on 3.
+#[test]
+fn branches_share_the_way_to_them() {
+    let text = "process MAIN [A, B : any] (in var x : nat, again : bool) is loop
+       select
+          x := (x + 1) mod 2;
+          par B in B (x) || B (?any nat) end par;
+          if not (again) then stop end if
+       [] A end select end loop
+    end process";
+    assert_eq!(measure(text, &["MAIN (0, false)"]), (3, 4, vec!["x 3 -> 3".to_owned()]));
+    assert_eq!(measure(text, &["MAIN (0, true)"]), (4, 4, vec![]));
+}
+
 /// A silent loop comes back to its choice in the same state: what happens on the way is seen all the same. x as of 1
 /// (the parameter) reaches 1, 3, 4 and 5; as of 3 it reaches 3, 4 and 5. y as of 1 and of 4 reaches 5. Nine pairs.
 #[test]
@@ -280,8 +296,16 @@ fn runs_exercise_only_what_the_text_allows() {
             Limits { states: 500, threads: 1, transitions: true, origins: true, ..Limits::default() };
         let explored = explore::explore(plain.model(), &limits, &Progress::new());
         let followed = explore::explore(opened.model(), &limits, &Progress::new());
-        assert_eq!(explored.states(), followed.states(), "seed {seed}\n{text}");
-        assert_eq!(explored.lts.transition_count(), followed.lts.transition_count(), "seed {seed}\n{text}");
+        // Beyond the limit, how far an exploration has come depends on how often it meets a state.
+        assert_eq!(explored.outcome.is_complete(), followed.outcome.is_complete(), "seed {seed}\n{text}");
+        if explored.outcome.is_complete() {
+            assert_eq!(explored.states(), followed.states(), "seed {seed}\n{text}");
+            assert_eq!(
+                explored.lts.transition_count(),
+                followed.lts.transition_count(),
+                "seed {seed}\n{text}"
+            );
+        }
         let allowed: BTreeSet<Pair> = lnt::def_use_pairs(opened.model.program())
             .into_iter()
             .map(|pair| (pair.definition, pair.used))
@@ -302,9 +326,11 @@ fn runs_exercise_only_what_the_text_allows() {
         assert!(twin.as_ref().is_none_or(|twin| *twin == exercised), "seed {seed}\n{text}");
         (allowed.len(), exercised.len(), usize::from(twin.is_some()))
     };
-    let counts: Vec<(usize, usize, usize)> = (0..500u64).into_par_iter().map(check).collect();
+    let seeds = random_programs::seeds(500);
+    let count = (seeds.end - seeds.start) as usize;
+    let counts: Vec<(usize, usize, usize)> = seeds.into_par_iter().map(check).collect();
     let sum = |part: fn(&(usize, usize, usize)) -> usize| counts.iter().map(part).sum::<usize>();
     let (allowed, exercised, compared) = (sum(|one| one.0), sum(|one| one.1), sum(|one| one.2));
     println!("{exercised} of {allowed} pairs are exercised, {compared} programs compared with the twin");
-    assert!(exercised > 5000 && compared > 400);
+    assert!(exercised > 10 * count && compared > count * 4 / 5);
 }

@@ -49,7 +49,7 @@ pub struct Cover {
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
     /// Fail (exit code 1) if block, decision or action coverage is below this percentage
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     min: Option<f64>,
     /// How to measure: from the origins of steps, or with probes as Salaün and Ye do
     #[arg(long, value_name = "METHOD", default_value = "direct")]
@@ -109,7 +109,7 @@ type Runner = fn(&Subject, &[Example], &Settings, &Progress) -> Result<Outcome, 
 enum Method {
     /// One exploration an example, no extra states
     Direct,
-    /// The model with probes is explored
+    /// The model with probes is explored, and probes are taken before anything else
     Probes,
 }
 
@@ -293,6 +293,14 @@ impl Cover {
     fn answer(&self, shown: &report::Coverage, outcome: &Outcome, terminal: &Terminal) -> Answer {
         let failed = |one: &&cover::ExampleOutcome| matches!(one.stopped, Some(Stopped::Error { .. }));
         let mut answer = Answer::Yes;
+        for one in &outcome.examples {
+            for module in &one.unused_modules {
+                let name = &one.example.name;
+                terminal.remark(format!(
+                    "nothing imports module {module} of example `{name}`: it changes nothing"
+                ));
+            }
+        }
         for one in outcome.examples.iter().filter(failed) {
             if let Some(stopped) = &one.stopped {
                 terminal.remark(format!("example `{}` fails: {stopped}", one.example.name));
@@ -321,6 +329,11 @@ impl Cover {
         }
         answer
     }
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=100.0).contains(&number) { Ok(number) } else { Err("not between 0 and 100".to_owned()) }
 }
 
 /// What an earlier run has covered, from its JSON.

@@ -16,6 +16,14 @@ impl Draw {
     }
 }
 
+/// Which programs are drawn; the environment may ask for others: `PROGRAMS=20000 FIRST=500`.
+pub fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let number =
+        |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let first = number("FIRST", 0);
+    first..first + number("PROGRAMS", usual)
+}
+
 /// A program drawn from a seed.
 pub fn program(seed: u64) -> String {
     let mut draw = Draw::new(seed);

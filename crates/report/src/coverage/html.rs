@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Counts, Coverage, CoverageFinding, CoveredFile, SiteKind};
+use super::{Counts, Coverage, CoverageFinding, CoveredFile, CoveredProcess, SiteKind};
 
 const STYLE: &str = include_str!("report.css");
 
@@ -15,13 +15,15 @@ impl Coverage {
         let _ = write!(
             page,
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <style>\n{STYLE}</style></head>\n<body>\n<header><h1>{title}</h1>\n<p class=\"sums\">"
         );
         let sums =
             [("blocks", self.blocks), ("decisions", self.decisions.counts()), ("actions", self.actions)];
         for (name, counts) in sums {
-            let _ = write!(page, "<span>{} {name}</span>", gauge(counts));
+            let (covered, total) = (counts.covered, counts.total);
+            let _ = write!(page, "<span>{} {name} <small>{covered} of {total}</small></span>", gauge(counts));
         }
         page.push_str("</p>\n");
         if self.partial {
@@ -32,6 +34,9 @@ impl Coverage {
         page.push_str("</nav>\n<main>\n");
         self.finding_list(&mut page);
         self.example_table(&mut page);
+        self.change_list(&mut page);
+        self.suggestion_list(&mut page);
+        self.criterion_list(&mut page);
         for (number, file) in self.files.iter().enumerate() {
             file.source(number, &self.findings, &mut page);
         }
@@ -39,8 +44,16 @@ impl Coverage {
         page
     }
 
-    /// Modules, and the processes in each.
+    /// What there is on the page; modules, and the processes in each.
     fn tree(&self, page: &mut String) {
+        let _ = writeln!(
+            page,
+            "<p><a href=\"#findings\">Findings ({})</a> · <a href=\"#examples\">Examples ({})</a></p>\n\
+             <div class=\"row head\"><span></span><small>blocks</small><small>decisions</small>\
+             <small>actions</small></div>",
+            self.findings.len(),
+            self.examples.len()
+        );
         let mut modules: Vec<&str> = Vec::new();
         for process in self.files.iter().flat_map(|file| &file.processes) {
             if !modules.contains(&process.module.as_str()) {
@@ -48,12 +61,21 @@ impl Coverage {
             }
         }
         for module in modules {
-            let _ = write!(page, "<details open><summary>{}</summary>\n<ul>\n", escape(module));
+            let own = |process: &&CoveredProcess| process.module == module;
+            let all = || self.files.iter().flat_map(|file| &file.processes).filter(own);
+            let _ = writeln!(
+                page,
+                "<details open><summary class=\"row\"><span>{}</span>{}{}{}</summary>",
+                escape(module),
+                gauge(sum(all().map(|process| process.blocks))),
+                gauge(sum(all().map(|process| process.decisions))),
+                gauge(sum(all().map(|process| process.actions)))
+            );
             for (number, file) in self.files.iter().enumerate() {
-                for process in file.processes.iter().filter(|process| process.module == module) {
+                for process in file.processes.iter().filter(own) {
                     let _ = writeln!(
                         page,
-                        "<li><a href=\"#f{number}l{}\">{}</a> {}{}{}</li>",
+                        "<div class=\"row\"><a href=\"#f{number}l{}\" title=\"{1}\">{1}</a>{2}{3}{4}</div>",
                         process.lines.0,
                         escape(&process.name),
                         gauge(process.blocks),
@@ -62,34 +84,97 @@ impl Coverage {
                     );
                 }
             }
-            page.push_str("</ul></details>\n");
+            page.push_str("</details>\n");
         }
     }
 
     fn finding_list(&self, page: &mut String) {
-        let _ = writeln!(page, "<section><h2>Findings ({})</h2>", self.findings.len());
+        let _ = writeln!(page, "<section id=\"findings\"><h2>Findings ({})</h2>", self.findings.len());
         if self.findings.is_empty() {
             page.push_str("<p>Nothing is wrong where the examples lead.</p>\n");
         }
-        for finding in &self.findings {
-            let file = self.files.iter().position(|file| file.name == finding.file).unwrap_or(0);
+        for (number, finding) in self.findings.iter().enumerate() {
+            let file = self.files.iter().position(|file| file.name == finding.file);
+            let text =
+                file.and_then(|file| self.files[file].text.lines().nth(finding.line.saturating_sub(1)));
             let _ = write!(
                 page,
-                "<article class=\"{}\"><a href=\"#f{file}l{}\">{}:{}:{}</a> in {}<p>{}</p>",
+                "<article class=\"{}\" id=\"finding{number}\"><a href=\"#f{}l{}\">{}:{}:{}</a> in {}\
+                 <p>{}</p><code>{}</code>",
                 finding.kind,
+                file.unwrap_or(0),
                 finding.line,
                 escape(&finding.file),
                 finding.line,
                 finding.column,
                 escape(&finding.process),
-                escape(&finding.message)
+                escape(&finding.message),
+                escape(text.unwrap_or_default().trim())
             );
             let reasons = finding.why.iter().chain(&finding.advice);
-            let reasons: String = reasons.map(|why| format!("<li>{}</li>", escape(why))).collect();
-            if !reasons.is_empty() {
-                let _ = write!(page, "<ul>{reasons}</ul>");
-            }
+            list(page, reasons.map(String::as_str));
             page.push_str("</article>\n");
+        }
+        page.push_str("</section>\n");
+    }
+
+    /// What has changed since the baseline.
+    fn change_list(&self, page: &mut String) {
+        let Some(change) = &self.baseline else { return };
+        page.push_str("<section><h2>Since the baseline</h2>\n");
+        if change.lost.is_empty() && change.gained.is_empty() {
+            page.push_str("<p>Nothing has changed.</p>\n");
+        }
+        for (what, names) in [("not covered any more", &change.lost), ("covered now", &change.gained)] {
+            if !names.is_empty() {
+                let _ = write!(page, "<h3>{} {what}</h3>", names.len());
+                list(page, names.iter().map(String::as_str));
+            }
+        }
+        page.push_str("</section>\n");
+    }
+
+    fn suggestion_list(&self, page: &mut String) {
+        let Some(found) = &self.suggestions else { return };
+        let how = if found.exhaustive { ", all that there are" } else { "" };
+        let tried = crate::count(found.tried as u64, "example");
+        let _ = write!(page, "<section><h2>Suggestions</h2>\n<p>{tried} tried{how}.</p>\n");
+        for example in &found.examples {
+            let _ = write!(page, "<details><summary>Add <code>{}</code>: ", escape(&example.root));
+            let _ = write!(page, "it closes {}</summary>", crate::count(example.closes.len() as u64, "hole"));
+            let closes: Vec<String> = example.closes.iter().map(ToString::to_string).collect();
+            list(page, closes.iter().map(String::as_str));
+            page.push_str("</details>\n");
+        }
+        if !found.open.is_empty() {
+            let holes = crate::count(found.open.len() as u64, "hole");
+            let why = if found.exhaustive { "that no example can close" } else { "still open" };
+            let _ = write!(page, "<details><summary>{holes} {why}</summary>");
+            let open: Vec<String> = found.open.iter().map(ToString::to_string).collect();
+            list(page, open.iter().map(String::as_str));
+            page.push_str("</details>\n");
+        }
+        page.push_str("</section>\n");
+    }
+
+    /// Further criteria, each with what it lacks.
+    fn criterion_list(&self, page: &mut String) {
+        if self.criteria.is_empty() {
+            return;
+        }
+        page.push_str("<section><h2>Further criteria</h2>\n");
+        for one in &self.criteria {
+            let counts = Counts { total: one.total, covered: one.covered };
+            let _ = write!(
+                page,
+                "<details><summary>{} {} <small>{} of {}</small></summary>",
+                gauge(counts),
+                escape(one.name),
+                one.covered,
+                one.total
+            );
+            list(page, one.missing.iter().map(String::as_str));
+            page.push_str("</details>\n");
         }
         page.push_str("</section>\n");
     }
@@ -97,7 +182,7 @@ impl Coverage {
     fn example_table(&self, page: &mut String) {
         let _ = write!(
             page,
-            "<section><h2>Examples ({})</h2>\n<table><tr><th>example<th>blocks<th>decisions<th>actions\
+            "<section id=\"examples\"><h2>Examples ({})</h2>\n<table><tr><th>example<th>blocks<th>decisions<th>actions\
              <th>states<th>alone in<th></tr>\n",
             self.examples.len()
         );
@@ -143,10 +228,11 @@ impl CoveredFile {
                 escape(&self.tooltip(index + 1)),
                 escape(text)
             );
-            for finding in findings.iter().filter(|one| one.file == self.name && one.line == index + 1) {
+            let here = |one: &CoverageFinding| one.file == self.name && one.line == index + 1;
+            for (place, finding) in findings.iter().enumerate().filter(|(_, one)| here(one)) {
                 let _ = write!(
                     page,
-                    "<b class=\"{}\">           {}\n</b>",
+                    "<b class=\"{}\">           <a href=\"#finding{place}\">{}</a>\n</b>",
                     finding.kind,
                     escape(&finding.message)
                 );
@@ -166,6 +252,20 @@ impl CoveredFile {
             })
             .collect();
         parts.join("; ")
+    }
+}
+
+fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
+    counts.fold(Counts::default(), |all, one| Counts {
+        total: all.total + one.total,
+        covered: all.covered + one.covered,
+    })
+}
+
+fn list<'a>(page: &mut String, lines: impl Iterator<Item = &'a str>) {
+    let items: String = lines.map(|line| format!("<li>{}</li>", escape(line))).collect();
+    if !items.is_empty() {
+        let _ = write!(page, "<ul>{items}</ul>");
     }
 }
 

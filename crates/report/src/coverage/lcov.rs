@@ -12,8 +12,9 @@ impl Coverage {
         for file in &self.files {
             let lines = file.coverage_lines();
             let _ = writeln!(text, "SF:{}", file.name);
+            // Without the last line, which version 2 allows: version 1 takes it for a part of the name.
             for process in &file.processes {
-                let _ = writeln!(text, "FN:{},{},{}", process.lines.0, process.lines.1, process.name);
+                let _ = writeln!(text, "FN:{},{}", process.lines.0, process.name);
             }
             for process in &file.processes {
                 let _ = writeln!(text, "FNDA:{},{}", process.hits, process.name);

@@ -405,6 +405,9 @@ impl Coverage {
                 let open = count(suggestions.open.len() as u64, "hole");
                 match suggestions.exhaustive {
                     true => writeln!(out, "  no example can close the other {open}: all were tried")?,
+                    false if suggestions.tried == 0 => {
+                        writeln!(out, "  no process of the suite has parameters whose values can be listed")?;
+                    }
                     false => writeln!(out, "  no example that was tried closes the other {open}")?,
                 }
             } else if suggestions.examples.is_empty() {

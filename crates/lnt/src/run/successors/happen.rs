@@ -107,12 +107,21 @@ impl LntWorker<'_> {
         }
     }
 
-    /// The marks on the way to several parts in the order of their making, what they share only once.
+    /// The marks on the way to several parts in the order of their making, what they share only once: branches that
+    /// were forked on a silent way all have it behind them.
     #[cold]
     fn merge_trails(&mut self, parts: std::ops::Range<usize>) {
         let mut places: Vec<u32> = Vec::new();
+        self.machine.marks.clear();
         for index in parts {
-            let mut trail = self.snapshot_trails[self.parts[index].snapshot as usize];
+            let part = self.parts[index];
+            if let (Some(memory), Some(known)) = (&self.memory, part.known.checked_sub(1)) {
+                let known = memory.parts[known as usize];
+                let marks = &memory.marks[known.marks.0 as usize..known.marks.1 as usize];
+                self.machine.marks.extend_from_slice(marks);
+                continue;
+            }
+            let mut trail = self.snapshot_trails[part.snapshot as usize];
             while trail != NO_TRAIL {
                 places.push(trail);
                 trail = self.trails[trail as usize].1;
@@ -120,7 +129,6 @@ impl LntWorker<'_> {
         }
         places.sort_unstable();
         places.dedup();
-        self.machine.marks.clear();
         self.machine.marks.extend(places.iter().map(|&place| self.trails[place as usize].0));
     }
 
@@ -165,9 +173,9 @@ impl LntWorker<'_> {
         }
         if parts.len() > 1 && parts.clone().any(|index| self.is_nested(self.parts[index])) {
             self.merge_nested(parts.clone());
-            if self.follows {
-                self.merge_trails(parts.clone());
-            }
+        }
+        if parts.len() > 1 && self.follows {
+            self.merge_trails(parts.clone());
         }
         for index in parts.clone() {
             let action = &code.actions[self.parts[index].action as usize];
