@@ -473,8 +473,12 @@ impl Search<'_> {
         self.statistics.bytes = self.bytes();
         self.store.forget_table();
         let Rows { mut offsets, edges, origins } = self.rows;
-        // States that were not explored have no transitions.
-        offsets.resize(self.store.len().max(1) + 1, edges.len() as u32);
+        let end = self.store.len().max(1) + 1;
+        match edges.is_empty() {
+            true => offsets = vec![0; end],
+            // States that were not explored have no transitions.
+            false => offsets.resize(end, edges.len() as u32),
+        }
         let origins = (self.limits.transitions && self.limits.origins).then_some(origins);
         let provenance = self.model.provenance();
         let lts = Lts::from_loose_rows(offsets, edges, origins, self.labels, |a, b| provenance.union(a, b));

@@ -81,7 +81,8 @@ pub(crate) struct Room<'a> {
 impl Store {
     /// An empty store for packed states of `words` words.
     pub fn new(words: usize) -> Self {
-        let table = Table { entries: free_places(1 << 10), bits: 12 };
+        let mut table = Table { entries: Vec::new(), bits: 12 };
+        table.entries.resize_with(1 << 10, AtomicU32::default);
         Self { words, packed: Vec::new(), parents: Vec::new(), table }
     }
 
@@ -121,9 +122,10 @@ impl Store {
             // Room for twice the numbers, so that this is not needed again soon.
             table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
         }
-        // The old table goes before the new one comes: all that it knows is in the vectors.
-        table.entries = Vec::new();
-        table.entries = free_places(places);
+        // The new table grows over the old one, whose memory is at hand: all that it knows is in the vectors.
+        table.entries.clear();
+        table.entries.reserve_exact(places);
+        table.entries.resize_with(places, AtomicU32::default);
         table.fill(Vectors { words: *words, packed }, team);
     }
 
@@ -177,10 +179,6 @@ impl Vectors<'_> {
     fn get(&self, number: u32) -> &[u32] {
         &self.packed[number as usize * self.words..][..self.words]
     }
-}
-
-fn free_places(count: usize) -> Vec<AtomicU32> {
-    (0..count).map(|_| AtomicU32::new(0)).collect()
 }
 
 impl Table {

@@ -214,6 +214,9 @@ impl Lts {
 
     /// Sorts every row of a freshly filled edge array and removes repeated edges, in parallel.
     pub(crate) fn sort_rows(offsets: &mut [u32], edges: &mut Vec<Edge>) {
+        if edges.is_empty() {
+            return;
+        }
         let mut rows: Vec<&mut [Edge]> = Vec::new();
         // Rows are handed out in blocks: one task a state would drown in scheduling.
         const BLOCK: usize = 1 << 14;
