@@ -170,7 +170,6 @@ pub struct LntWorker<'a> {
     packed: Vec<u32>,
     is_unpacked: bool,
     packed_target: Vec<u32>,
-    step_marks: Vec<u32>,
     /// Whether marks tell the flow of data, so that their order matters.
     follows: bool,
     /// Set while rendezvous are looked at, not taken.
@@ -220,7 +219,6 @@ impl<'a> LntWorker<'a> {
             packed: Vec::new(),
             is_unpacked: true,
             packed_target: Vec::new(),
-            step_marks: Vec::new(),
             follows: model.compiled.code.flows,
             examination: None,
         };

@@ -5,7 +5,7 @@
 //! looked up from then on, straight from packed states. What can't be told from the local state alone is computed
 //! every time, as if nothing were remembered: the last action of a branch, exceptions, run-time errors.
 
-use lts::RowSet;
+use lts::{OriginId, RowSet};
 use rustc_hash::FxHashMap;
 
 use super::Offer;
@@ -20,6 +20,16 @@ const MANY_MISSES: u64 = 1 << 11;
 
 /// No effect has been computed yet.
 pub(super) const NO_EFFECT: u32 = u32::MAX;
+
+/// How many origins of steps are remembered, as a power of two.
+const ORIGIN_BITS: u32 = 9;
+
+/// The origin of steps whose parts fire these marks; none are empty, so that this is no step at first.
+#[derive(Clone, Copy, Default)]
+struct KnownOrigin {
+    fired: [Part32; 2],
+    origin: OriginId,
+}
 
 /// A range of an array.
 pub(super) type Part32 = (u32, u32);
@@ -93,6 +103,7 @@ pub(super) struct Memory<'a> {
     open_effects: FxHashMap<(u32, u64), u32>,
     long_values: RowSet,
     open_misses: u64,
+    origins: Vec<KnownOrigin>,
     /// Regions whose local states in the state at hand are not known yet.
     pub missed: Vec<u32>,
     /// Whether something was learned, so that it may be time to start over.
@@ -123,6 +134,7 @@ impl<'a> Memory<'a> {
             open_effects: FxHashMap::default(),
             long_values: RowSet::default(),
             open_misses: 0,
+            origins: vec![KnownOrigin::default(); 1 << ORIGIN_BITS],
             missed: Vec::new(),
             grown: false,
             states: 0,
@@ -230,5 +242,25 @@ impl<'a> Memory<'a> {
         self.flips.clear();
         self.open_effects.clear();
         self.long_values = RowSet::default();
+        self.origins.fill(KnownOrigin::default());
     }
+
+    /// The origin of a step whose parts fire these marks, if it is remembered.
+    #[inline]
+    pub fn origin(&self, fired: [Part32; 2]) -> Option<OriginId> {
+        let known = self.origins[place_of(fired)];
+        (known.fired == fired).then_some(known.origin)
+    }
+
+    /// Remembers an origin until another one needs its place.
+    pub fn learn_origin(&mut self, fired: [Part32; 2], origin: OriginId) {
+        self.origins[place_of(fired)] = KnownOrigin { fired, origin };
+    }
+}
+
+/// Where the origin of a step is remembered.
+#[inline]
+fn place_of(fired: [Part32; 2]) -> usize {
+    let mixed = u64::from(fired[0].0) | u64::from(fired[1].0) << 32;
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - ORIGIN_BITS)) as usize
 }

@@ -1,8 +1,9 @@
 //! Packed states: what local regions do is recalled, and learned where it is not known yet.
 
+use lts::OriginId;
 use model::{ModelError, PackedWorker, Slot, Step};
 
-use super::memory::{Effect, KnownPart, Memory, NO_EFFECT};
+use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, Part32};
 use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::model::LntModel;
@@ -139,30 +140,65 @@ impl LntWorker<'_> {
         let mut target = std::mem::take(&mut self.packed_target);
         target.clear();
         target.extend_from_slice(&self.packed);
-        let mut marks = std::mem::take(&mut self.step_marks);
-        marks.clear();
+        // The remembered marks that the first two parts fire which fire any: most steps have no more.
+        let (mut fired, mut firing) = ([(0, 0); 2], 0);
         let (mut known, mut refused) = (true, false);
         for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
             match self.effect(self.parts[index], offer) {
                 Effect::Computed => known = false,
                 Effect::Refused => refused = true,
-                Effect::Flips { flips, marks: fired } => {
+                Effect::Flips { flips, marks } => {
                     let Some(memory) = &self.memory else { break };
                     for &(word, bits) in &memory.flips[flips.0 as usize..flips.1 as usize] {
                         target[word as usize] ^= bits;
                     }
-                    marks.extend_from_slice(&memory.marks[fired.0 as usize..fired.1 as usize]);
+                    if marks.0 < marks.1 {
+                        if let Some(free) = fired.get_mut(firing) {
+                            *free = marks;
+                        }
+                        firing += 1;
+                    }
                 }
             }
         }
         if known && !refused {
-            std::mem::swap(&mut self.machine.marks, &mut marks);
-            let (label, origin) = (self.label(offer), self.origin());
+            let label = self.label(offer);
+            let origin = match firing {
+                _ if self.follows => self.new_origin(offer),
+                0 => OriginId::ZERO,
+                1 | 2 => self.origin_of(fired, offer),
+                _ => self.new_origin(offer),
+            };
             sink.recalled(Step { label, target: &target, origin });
         }
         self.packed_target = target;
-        self.step_marks = marks;
         known
+    }
+
+    /// The origin of a step by the remembered marks that its parts fire: the same ones fire again and again.
+    #[inline]
+    fn origin_of(&mut self, fired: [Part32; 2], offer: Offer) -> OriginId {
+        if let Some(origin) = self.memory.as_ref().and_then(|memory| memory.origin(fired)) {
+            return origin;
+        }
+        let origin = self.new_origin(offer);
+        if let Some(memory) = &mut self.memory {
+            memory.learn_origin(fired, origin);
+        }
+        origin
+    }
+
+    /// The origin of a step whose effects are all known.
+    fn new_origin(&mut self, offer: Offer) -> OriginId {
+        self.machine.marks.clear();
+        for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
+            if let (Effect::Flips { marks, .. }, Some(memory)) =
+                (self.effect(self.parts[index], offer), &self.memory)
+            {
+                self.machine.marks.extend_from_slice(&memory.marks[marks.0 as usize..marks.1 as usize]);
+            }
+        }
+        self.origin()
     }
 
     /// What becomes of a part by an offer.
