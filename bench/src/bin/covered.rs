@@ -52,7 +52,8 @@ fn row(path: &Path) {
     let limits = Limits { states: MOST_STATES, ..limits };
     let probes = Probes::first_step(&opened.map);
     let start = processor_seconds();
-    let (probed, _) = cover::seen_by_probes(&example, &opened, &probes, Order::Any, &limits, &Progress::new());
+    let (probed, _) =
+        cover::seen_by_probes(&example, &opened, &probes, Order::Any, &limits, &Progress::new());
     let seconds = processor_seconds() - start;
     let more = if probed.stopped.is_some() { "more than " } else { "" };
     println!(
