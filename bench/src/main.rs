@@ -1,7 +1,7 @@
 //! Runs Watershed and its peers on the same work, one after the other, and prints what each took and the ratio.
 //!
 //! `make bench` builds everything and runs this from the root of the project. Inputs are generated once into
-//! `bench/results`. Every figure is the best of three runs (nine for exploration, in turns with the peer); memory is
+//! `bench/results`. Every figure is the best of three runs (twenty-five for exploration, in turns with the peer); memory is
 //! the peak resident set of the whole process.
 
 use std::fs;
@@ -109,7 +109,7 @@ fn explore_row(model: &str) {
     let never = Cost { seconds: f64::INFINITY, bytes: 0 };
     let (mut one, mut two, mut spin) = (never, never, (f64::INFINITY, 0.0, 0.0, 0.0));
     // In turns, so that a noisy machine disturbs all of them alike.
-    for _ in 0..9 {
+    for _ in 0..25 {
         one = better(one, cost(WATERSHED, &["explore", &file, "--threads", "1", "-q"]));
         two = better(two, cost(WATERSHED, &["explore", &file, "--threads", "2", "-q"]));
         let output =
