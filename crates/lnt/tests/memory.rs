@@ -76,6 +76,40 @@ fn bundled_models_are_remembered_as_they_are() {
     }
 }
 
+/// So many values that remembering is given up on the way: the step with which that happens keeps its origin,
+/// whichever of its parts it is.
+#[test]
+fn steps_with_ever_new_values_keep_their_origins() {
+    for early in 0..3 {
+        let text = format!(
+            "module m is
+                !nat_sup 80
+                channel c is (nat, nat, nat) end channel
+                channel none is () end channel
+                process LEFT [A : c, L : none] is var n : nat in n := 0;
+                    loop select A (n, ?any nat, 0) [] L; n := (n + 1) mod 70 end select end loop
+                end var end process
+                process RIGHT [A : c, R : none] is var n : nat in n := 0;
+                    loop select A (?any nat, n, 0) [] R; n := (n + 1) mod 70 end select end loop
+                end var end process
+                process EARLY [B : c] is var n : nat in
+                    for n := 0 while n < {early} by n := n + 1 loop B (n, n, n) end loop; stop
+                end var end process
+                process WATCH [A, B : c] is var x : nat in loop
+                    select A (?x, ?any nat, ?any nat) [] B (?x, ?any nat, ?any nat) end select;
+                    if x mod 2 == 0 then null end if
+                end loop end var end process
+                process MAIN [A, B : c, L, R : none] is par
+                    A -> LEFT [A, L] || A -> RIGHT [A, R] || B -> EARLY [B] || A, B -> WATCH [A, B]
+                end par end process
+            end module"
+        );
+        let mut sources = Sources::new();
+        let checked = Loader::new().load_text("m.lnt", &text, &mut sources);
+        check(&format!("{early} early"), checked, &sources, 6000);
+    }
+}
+
 /// A statement of a component that has a variable `x`; nesting is bounded.
 fn statement() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![

@@ -170,6 +170,8 @@ pub struct LntWorker<'a> {
     packed: Vec<u32>,
     is_unpacked: bool,
     packed_target: Vec<u32>,
+    /// The remembered marks that the parts of the step at hand fire.
+    fired: Vec<memory::Part32>,
     /// Whether marks tell the flow of data, so that their order matters.
     follows: bool,
     /// Set while rendezvous are looked at, not taken.
@@ -219,6 +221,7 @@ impl<'a> LntWorker<'a> {
             packed: Vec::new(),
             is_unpacked: true,
             packed_target: Vec::new(),
+            fired: Vec::new(),
             follows: model.compiled.code.flows,
             examination: None,
         };

@@ -3,7 +3,7 @@
 use lts::OriginId;
 use model::{ModelError, PackedWorker, Slot, Step};
 
-use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, Part32};
+use super::memory::{Effect, KnownPart, Memory, NO_EFFECT};
 use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::model::LntModel;
@@ -140,8 +140,7 @@ impl LntWorker<'_> {
         let mut target = std::mem::take(&mut self.packed_target);
         target.clear();
         target.extend_from_slice(&self.packed);
-        // The remembered marks that the first two parts fire which fire any: most steps have no more.
-        let (mut fired, mut firing) = ([(0, 0); 2], 0);
+        self.fired.clear();
         let (mut known, mut refused) = (true, false);
         for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
             match self.effect(self.parts[index], offer) {
@@ -153,49 +152,46 @@ impl LntWorker<'_> {
                         target[word as usize] ^= bits;
                     }
                     if marks.0 < marks.1 {
-                        if let Some(free) = fired.get_mut(firing) {
-                            *free = marks;
-                        }
-                        firing += 1;
+                        self.fired.push(marks);
                     }
                 }
             }
         }
         if known && !refused {
             let label = self.label(offer);
-            let origin = match firing {
-                _ if self.follows => self.new_origin(offer),
-                0 => OriginId::ZERO,
-                1 | 2 => self.origin_of(fired, offer),
-                _ => self.new_origin(offer),
-            };
+            let origin = self.origin_of_fired();
             sink.recalled(Step { label, target: &target, origin });
         }
         self.packed_target = target;
         known
     }
 
-    /// The origin of a step by the remembered marks that its parts fire: the same ones fire again and again.
+    /// The origin of a step whose parts fire remembered marks: the same ones fire again and again, and most steps have
+    /// no more than two parts that fire any.
     #[inline]
-    fn origin_of(&mut self, fired: [Part32; 2], offer: Offer) -> OriginId {
+    fn origin_of_fired(&mut self) -> OriginId {
+        let fired = match *self.fired {
+            _ if self.follows => return self.new_origin(),
+            [] => return OriginId::ZERO,
+            [one] => [one, (0, 0)],
+            [one, other] => [one, other],
+            _ => return self.new_origin(),
+        };
         if let Some(origin) = self.memory.as_ref().and_then(|memory| memory.origin(fired)) {
             return origin;
         }
-        let origin = self.new_origin(offer);
+        let origin = self.new_origin();
         if let Some(memory) = &mut self.memory {
             memory.learn_origin(fired, origin);
         }
         origin
     }
 
-    /// The origin of a step whose effects are all known.
-    fn new_origin(&mut self, offer: Offer) -> OriginId {
+    fn new_origin(&mut self) -> OriginId {
         self.machine.marks.clear();
-        for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
-            if let (Effect::Flips { marks, .. }, Some(memory)) =
-                (self.effect(self.parts[index], offer), &self.memory)
-            {
-                self.machine.marks.extend_from_slice(&memory.marks[marks.0 as usize..marks.1 as usize]);
+        if let Some(memory) = &self.memory {
+            for &(first, end) in &self.fired {
+                self.machine.marks.extend_from_slice(&memory.marks[first as usize..end as usize]);
             }
         }
         self.origin()
