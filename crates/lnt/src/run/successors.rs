@@ -172,6 +172,8 @@ pub struct LntWorker<'a> {
     packed_target: Vec<u32>,
     /// The remembered marks that the parts of the step at hand fire.
     fired: Vec<memory::Part32>,
+    /// The open places of the offer at hand.
+    open: Vec<happen::OpenPlace>,
     /// Whether marks tell the flow of data, so that their order matters.
     follows: bool,
     /// Set while rendezvous are looked at, not taken.
@@ -222,6 +224,7 @@ impl<'a> LntWorker<'a> {
             is_unpacked: true,
             packed_target: Vec::new(),
             fired: Vec::new(),
+            open: Vec::new(),
             follows: model.compiled.code.flows,
             examination: None,
         };

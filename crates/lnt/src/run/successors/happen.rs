@@ -13,19 +13,39 @@ use crate::run::machine::Halt;
 use crate::run::rest::{advance, rest};
 use crate::run::shortcuts::Next;
 
+/// A place of an offer that nobody fixed: what it may be, and which of these it is now.
+pub(super) struct OpenPlace {
+    place: usize,
+    domain: Arc<[u32]>,
+    at: usize,
+}
+
 impl LntWorker<'_> {
     /// Lets an offer happen, once for every choice of the values that nobody fixed.
     pub(super) fn complete(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         if !self.is_open(&offer) {
             return self.happen(offer, sink);
         }
+        let mut open = std::mem::take(&mut self.open);
+        open.clear();
+        let result = self.complete_open(offer, &mut open, sink);
+        self.open = open;
+        result
+    }
+
+    fn complete_open(
+        &mut self,
+        offer: Offer,
+        open: &mut Vec<OpenPlace>,
+        sink: &mut impl Sink,
+    ) -> Result<(), ModelError> {
         let count = offer.values.1 as usize;
-        let open: Vec<usize> = (0..count).filter(|&place| self.value(&offer, place) == OPEN).collect();
-        let mut domains: Vec<Arc<[u32]>> = Vec::with_capacity(open.len());
-        for &index in &open {
-            domains.push(self.open_domain(offer, index)?);
+        for place in 0..count {
+            if self.value(&offer, place) == OPEN {
+                open.push(OpenPlace { place, domain: self.open_domain(offer, place)?, at: 0 });
+            }
         }
-        if domains.iter().any(|domain| domain.is_empty()) {
+        if open.iter().any(|one| one.domain.is_empty()) {
             return Ok(());
         }
         // Values that are not in the sketch are completed in place, at the end of the arena.
@@ -33,22 +53,21 @@ impl LntWorker<'_> {
         if !offer.is_short() {
             self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
         }
-        let mut at = vec![0usize; open.len()];
         loop {
             let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
-            for (place, &index) in open.iter().enumerate() {
-                let value = u64::from(domains[place][at[place]]);
-                closed.note(index, value);
+            for one in open.iter() {
+                let value = u64::from(one.domain[one.at]);
+                closed.note(one.place, value);
                 if !closed.is_short() {
-                    self.values[start + index] = value;
+                    self.values[start + one.place] = value;
                 }
             }
             self.happen(closed, sink)?;
-            let Some(last) = (0..at.len()).rev().find(|&place| at[place] + 1 < domains[place].len()) else {
+            let Some(last) = open.iter().rposition(|one| one.at + 1 < one.domain.len()) else {
                 return Ok(());
             };
-            at[last] += 1;
-            at[last + 1..].fill(0);
+            open[last].at += 1;
+            open[last + 1..].iter_mut().for_each(|one| one.at = 0);
         }
     }
 
