@@ -20,9 +20,10 @@ use crate::store::{Found, NO_NUMBER, Note, Place, Store, hash};
 use crate::team::{Team, lock};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
-/// How many states a thread takes at a time, at least and at most.
+/// How many states a thread takes at a time, at least and at most. More buffers than threads can share evenly only cost
+/// memory: every thread's is handed out by the system in small portions, and threads wait for each other there.
 const LEAST_PIECE: usize = 16;
-const PIECE: usize = 128;
+const PIECE: usize = 1024;
 /// How many states a thread gets in a round, at most: few if it is alone, for the sake of memory and caches, more where
 /// threads have to wait for each other between phases.
 const BATCH_ALONE: usize = 2048;
