@@ -41,11 +41,7 @@ pub fn read_network(path: &Path, options: &AutOptions, terminal: &Terminal) -> R
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut sources = Sources::new();
     let file = sources.add(path.display().to_string(), text);
-    let mut loaded: Vec<(String, Arc<Lts>)> = Vec::new();
     let mut load = |name: &str| {
-        if let Some((_, known)) = loaded.iter().find(|(known, _)| known == name) {
-            return Ok(Arc::clone(known));
-        }
         let lts = read_lts(&folder.join(name), options, terminal).map_err(|failure| {
             let text = failure.diagnostics.iter().map(|diagnostic| match diagnostic.span() {
                 Some(span) => {
@@ -55,10 +51,8 @@ pub fn read_network(path: &Path, options: &AutOptions, terminal: &Terminal) -> R
                 None => diagnostic.message.clone(),
             });
             text.collect::<Vec<_>>().join("; ")
-        })?;
-        let lts = Arc::new(lts);
-        loaded.push((name.to_owned(), Arc::clone(&lts)));
-        Ok(lts)
+        });
+        lts.map(Arc::new)
     };
     let network = lts::parse_network(file, &sources, &mut load);
     network.map_err(|diagnostics| Failure { code: 2, diagnostics, sources })

@@ -13,6 +13,9 @@
 //! `X |[A, B]| Y` and `X ||| Y` are the operators of LOTOS. A bare word names a gate, `"text"` one label,
 //! `'text'` a regular expression. Comments are `(* … *)` and `-- …`.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use source::{Diagnostic, FileId, Sources, Span};
 
 use super::{Network, Part, SyncRule, SyncVector, Synchronisation};
@@ -22,8 +25,8 @@ use crate::select::Selector;
 /// Networks nested deeper than this are refused, so that no input can exhaust the stack.
 const DEEPEST: usize = 200;
 
-/// Reads a network. `load` is called with the name of each leaf as written; what it says is wrong is told at the
-/// place of that name.
+/// Reads a network. `load` is called with the name of each leaf as written, once for leaves of one name; what it says is
+/// wrong is told at the place of that name.
 ///
 /// ```
 /// let mut sources = source::Sources::new();
@@ -36,10 +39,10 @@ const DEEPEST: usize = 200;
 pub fn parse_network(
     file: FileId,
     sources: &Sources,
-    load: &mut dyn FnMut(&str) -> Result<std::sync::Arc<Lts>, String>,
+    load: &mut dyn FnMut(&str) -> Result<Arc<Lts>, String>,
 ) -> Result<Network, Vec<Diagnostic>> {
     let tokens = tokenise(file, sources.text(file)).map_err(|error| vec![error])?;
-    let mut parser = Parser { tokens, at: 0, depth: 0, load, load_errors: Vec::new() };
+    let mut parser = Parser { tokens, at: 0, depth: 0, load, loaded: HashMap::new(), load_errors: Vec::new() };
     let network = parser.whole_file().map_err(|error| {
         let mut errors = std::mem::take(&mut parser.load_errors);
         errors.push(*error);
@@ -127,7 +130,9 @@ struct Parser<'a> {
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: usize,
-    load: &'a mut dyn FnMut(&str) -> Result<std::sync::Arc<Lts>, String>,
+    load: &'a mut dyn FnMut(&str) -> Result<Arc<Lts>, String>,
+    /// Leaves that were read.
+    loaded: HashMap<String, Arc<Lts>>,
     /// Leaves that could not be read: reported together.
     load_errors: Vec<Diagnostic>,
 }
@@ -236,8 +241,14 @@ impl Parser<'_> {
             }
         };
         self.at += 1;
+        if let Some(lts) = self.loaded.get(&name) {
+            return Ok(Network::Leaf(Arc::clone(lts)));
+        }
         match (self.load)(&name) {
-            Ok(lts) => Ok(Network::Leaf(lts)),
+            Ok(lts) => {
+                self.loaded.insert(name, Arc::clone(&lts));
+                Ok(Network::Leaf(lts))
+            }
             Err(reason) => {
                 self.load_errors.push(Diagnostic::error(reason).label(span, "used here"));
                 // Anything will do: the network is not returned.

@@ -240,3 +240,16 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 }
+
+#[test]
+fn a_system_that_is_named_twice_is_read_once() {
+    let mut sources = Sources::new();
+    let file = sources.add("net.exp", "par A in a.aut || \"a.aut\" || c.aut end par");
+    let mut read = Vec::new();
+    let mut load = |name: &str| {
+        read.push(name.to_owned());
+        library(name)
+    };
+    assert!(parse_network(file, &sources, &mut load).is_ok());
+    assert_eq!(read, ["a.aut", "c.aut"]);
+}
