@@ -3,7 +3,7 @@
 use std::cmp::Reverse as Least;
 use std::collections::{BinaryHeap, VecDeque};
 
-use lts::StateId;
+use lts::{Chance, StateId};
 
 use crate::graph::{Node, SINK};
 use crate::neighbourhood::Kind;
@@ -155,7 +155,7 @@ impl Tagged<'_> {
     pub fn random_run(&self, seed: u64) -> Option<Run> {
         let distances = self.reverse.distances(self.goals());
         let patience = (distances[0] as usize).saturating_mul(10).max(20).min(self.state_count() + 20);
-        let mut chance = seed;
+        let mut chance = Chance::new(seed);
         let mut steps = Vec::new();
         let mut node = 0;
         while !self.is_goal(node) {
@@ -168,8 +168,7 @@ impl Tagged<'_> {
                 let nearest = ways.iter().map(|&(_, target)| distances[target as usize]).min()?;
                 ways.retain(|&(_, target)| distances[target as usize] == nearest);
             }
-            chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let drawn = (mix(chance) % ways.len().max(1) as u64) as usize;
+            let drawn = (chance.draw() % ways.len().max(1) as u64) as usize;
             let &(step, target) = ways.get(drawn)?;
             steps.push(step);
             node = target;
@@ -345,11 +344,4 @@ impl Tagged<'_> {
         let after = run.steps.iter().map(|&step| self.graph.lts.edges()[self.system_edge(step)].target);
         first.chain(after).collect()
     }
-}
-
-/// Steele, Lea and Flood's SplitMix64 (2014): one draw.
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

@@ -44,6 +44,6 @@ pub use network::{
     ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, parse_network,
 };
 pub use progress::Progress;
-pub use random::{RandomSystem, Shape};
+pub use random::{Chance, RandomSystem, Shape};
 pub use rows::RowSet;
 pub use select::{Selector, SelectorError, whole_label_regex};

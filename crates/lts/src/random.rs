@@ -83,7 +83,7 @@ impl RandomSystem {
         if self.states > u32::MAX as usize || self.transitions >= u32::MAX as usize {
             return Err(TooLarge("states or transitions"));
         }
-        let mut chance = Chance(self.seed);
+        let mut chance = Chance::new(self.seed);
         let mut builder = LtsBuilder::new();
         let states = self.states.max(1);
         builder.reserve_states(states);
@@ -118,11 +118,24 @@ impl RandomSystem {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Chance(u64);
+/// Numbers that look random, the same for the same seed: SplitMix64 (Steele, Lea, Flood 2014).
+///
+/// ```
+/// let (mut one, mut other) = (lts::Chance::new(7), lts::Chance::new(7));
+/// assert_eq!(one.draw(), other.draw());
+/// assert!(one.below(3) < 3 && one.share() < 1.0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Chance(u64);
 
 impl Chance {
-    fn next(&mut self) -> u64 {
+    /// Starts with a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -131,13 +144,13 @@ impl Chance {
     }
 
     /// A number below `bound`, which is not 0.
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    pub fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.draw()) * bound as u128) >> 64) as usize
     }
 
     /// A number from 0 to just below 1.
-    fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    pub fn share(&mut self) -> f64 {
+        (self.draw() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

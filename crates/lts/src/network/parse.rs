@@ -42,7 +42,8 @@ pub fn parse_network(
     load: &mut dyn FnMut(&str) -> Result<Arc<Lts>, String>,
 ) -> Result<Network, Vec<Diagnostic>> {
     let tokens = tokenise(file, sources.text(file)).map_err(|error| vec![error])?;
-    let mut parser = Parser { tokens, at: 0, depth: 0, load, loaded: HashMap::new(), load_errors: Vec::new() };
+    let mut parser =
+        Parser { tokens, at: 0, depth: 0, load, loaded: HashMap::new(), load_errors: Vec::new() };
     let network = parser.whole_file().map_err(|error| {
         let mut errors = std::mem::take(&mut parser.load_errors);
         errors.push(*error);

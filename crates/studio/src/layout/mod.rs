@@ -7,6 +7,7 @@
 mod frame;
 mod octree;
 
+use lts::Chance;
 use rayon::prelude::*;
 
 use frame::{align, centre};
@@ -75,11 +76,8 @@ impl Layout {
         // How long the spiral is, and how far its turns are apart.
         let length = longest.min(1.2 * graph.nodes as f32);
         let apart = 4.0 * (graph.nodes as f32 / length.max(1.0)).sqrt().max(1.0);
-        let mut chance = seed;
-        let mut draw = || {
-            chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            (mix(chance) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-        };
+        let mut chance = Chance::new(seed);
+        let mut draw = || (chance.draw() >> 40) as f32 / (1u64 << 24) as f32 - 0.5;
         let place = |node: usize| {
             let along = graph.distances[node] as f32 * if shape == Shape::Layers { GAP } else { 0.5 };
             let noise = draw();
@@ -261,24 +259,13 @@ fn length(a: Point) -> f32 {
     (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt()
 }
 
-/// Steele, Lea and Flood's SplitMix64 (2014): one draw.
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn random_graph(nodes: usize, seed: u64) -> Graph {
-        let mut chance = seed;
-        let mut draw = |most: usize| {
-            chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            (mix(chance) % most as u64) as u32
-        };
-        let springs = (1..nodes as u32).map(|to| (draw(to as usize), to, 1.0)).collect();
+        let mut chance = Chance::new(seed);
+        let springs = (1..nodes as u32).map(|to| (chance.below(to as usize) as u32, to, 1.0)).collect();
         Graph { nodes, springs, masses: vec![1.0; nodes], distances: vec![0; nodes] }
     }
 
