@@ -20,8 +20,8 @@ use crate::store::{Found, NO_NUMBER, Note, Place, Store, hash};
 use crate::team::{Team, lock};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
-/// How many states a thread takes at a time, at least and at most. More buffers than threads can share evenly only cost
-/// memory: every thread's is handed out by the system in small portions, and threads wait for each other there.
+/// How many states a thread takes at a time, at least and at most. Each buffer grows for itself, and threads wait for
+/// each other where the system hands out memory: better few large ones than many small ones.
 const LEAST_PIECE: usize = 16;
 const PIECE: usize = 1024;
 /// How many states a thread gets in a round, at most: few if it is alone, for the sake of memory and caches, more where
