@@ -322,7 +322,9 @@ impl Run<'_> {
     fn find(&mut self, import: &Name, directory: Option<&Path>) -> Option<(tree::Module, Option<PathBuf>)> {
         let text = self.loader.texts.iter().find(|(name, _)| name.eq_ignore_ascii_case(&import.text));
         if let Some((name, text)) = text {
-            let module = self.parse(format!("{name}.lnt"), text.clone())?;
+            let mut module = self.parse(format!("{name}.lnt"), text.clone())?;
+            // It takes the place of a module, and its name.
+            module.name.text.clone_from(&import.text);
             return Some((module, directory.map(Path::to_path_buf)));
         }
         let searched: Vec<&Path> =

@@ -43,21 +43,20 @@ pub fn arguments(program: &Program, process: ProcessId, most: usize) -> Option<(
 
 /// The values of a type, at most so many; and whether these are all.
 fn values(program: &Program, ty: TypeId, most: usize) -> Option<(Vec<String>, bool)> {
+    // The one nearest to zero first, and outwards from there: small ones are the likeliest to matter.
     let numbers = |lower: i64, upper: i64| {
-        let values: Vec<String> = (lower..=upper).take(most).map(|value| value.to_string()).collect();
-        let all = values.len() as i64 == upper - lower + 1;
+        let (lower, upper) = (i128::from(lower), i128::from(upper));
+        let first = 0.clamp(lower, upper);
+        let outwards = (0..=upper - lower)
+            .flat_map(|by| [first + by, first - by].into_iter().take(1 + usize::from(by > 0)));
+        let inside = outwards.filter(|value| (lower..=upper).contains(value));
+        let values: Vec<String> = inside.take(most).map(|value| value.to_string()).collect();
+        let all = values.len() as i128 == upper - lower + 1;
         Some((values, all))
     };
     match &program[ty].kind {
         TypeKind::Bool => Some((vec!["false".to_owned(), "true".to_owned()], true)),
-        TypeKind::Nat { lower, upper } => numbers(*lower, *upper),
-        // The small ones first: those around zero are the likeliest to matter.
-        TypeKind::Int { lower, upper } => {
-            let mut all: Vec<i64> = (*lower..=*upper).collect();
-            all.sort_by_key(|value| (value.abs(), *value < 0));
-            let complete = all.len() <= most;
-            Some((all.into_iter().take(most).map(|value| value.to_string()).collect(), complete))
-        }
+        TypeKind::Nat { lower, upper } | TypeKind::Int { lower, upper } => numbers(*lower, *upper),
         TypeKind::Range { lower, upper, base } if *base != TypeId::CHAR => numbers(*lower, *upper),
         TypeKind::Constructed(constructors) => {
             let plain = constructors.iter().all(|&constructor| program[constructor].fields.is_empty());
