@@ -53,9 +53,16 @@ pub fn suggestions_view(specification: &Specification, found: &cover::Suggestion
         examples: found
             .examples
             .iter()
-            .map(|(example, closes)| report::Suggestion { root: example.name.clone(), closes: holes(closes) })
+            .map(|(example, closes)| report::Suggestion {
+                name: example.name.clone(),
+                root: example.start().to_owned(),
+                constants: example.constants.iter().cloned().collect(),
+                modules: example.modules.iter().map(|(name, _)| name.clone()).collect(),
+                closes: holes(closes),
+            })
             .collect(),
         open: holes(&found.open),
+        elsewhere: holes(&found.elsewhere),
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::Args;
 use lnt::LntModel;
 use lts::{AutOptions, Lts, Network};
-use model::{Model, ModelError};
-use source::{Diagnostic, Sources};
+use model::Model;
+use source::Sources;
 
 use crate::failure::Failure;
 use crate::progress::with_progress;
@@ -135,18 +135,4 @@ impl ModelFile {
     pub fn model(&self) -> &dyn Model {
         &self.model
     }
-}
-
-/// A run-time error of a model as a message, with the labels of the steps before the one in which it happens; none
-/// where it happens before the first.
-pub fn model_error_after(model: &dyn Model, error: &ModelError, labels: Option<&Vec<String>>) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(error.message.clone());
-    if let Some(span) = error.span {
-        diagnostic = diagnostic.label(span, "while running this");
-    }
-    let note = match labels {
-        None => "this happens before the first step".to_owned(),
-        Some(labels) => error.place(model, labels),
-    };
-    diagnostic.note(note).maybe_help(error.help.clone())
 }

@@ -240,7 +240,7 @@ fn a_limit_makes_the_coverage_partial() {
     // A run-time error is an answer, with the way to it.
     let case = Case::new(&model.replace("n < 200", "n <= 255"), "[[example]]\nname = 'overflow'\n");
     let text = errors(&[&case.path("m.lnt"), "--examples", &case.path("suite.toml")], 1);
-    assert!(text.contains("example `overflow` fails: run-time error"), "{text}");
+    assert!(text.contains("example `overflow` fails: 256 is outside the range"), "{text}");
 }
 
 #[test]
@@ -424,6 +424,51 @@ fn suggestions_baselines_and_further_criteria() {
     );
     let wrong = errors(&[&model, "--examples", &suite, "--baseline", &model], 2);
     assert!(wrong.contains("not the output of an earlier run"), "{wrong}");
+}
+
+/// The folder of the model has a file of the same name: nothing is written there.
+#[test]
+fn probes_overwrite_no_model() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().to_str().unwrap();
+    let path = scratch.path().join("m.lnt");
+    let text = "module m is process MAIN [A : none] is A end process end module";
+    fs::write(&path, text).unwrap();
+    let model = path.to_str().unwrap();
+    let told = errors(&[model, "--emit-probes", folder], 2);
+    assert!(told.contains("has other files in it"), "{told}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    let probes = scratch.path().join("probes");
+    for _ in 0..2 {
+        errors(&[model, "--emit-probes", probes.to_str().unwrap()], 0);
+    }
+    assert!(fs::read_to_string(probes.join("m.lnt")).unwrap().contains("PROBE"));
+}
+
+/// A run-time error is told as by `explore`, and what was not explored is said in every report.
+#[test]
+fn errors_and_limits_are_told_everywhere() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("m.lnt");
+    let text = "module m is process MAIN [A : any] is var x : nat in x := 3;
+        loop A (x); if x > 250 then A (0) end if; x := x + 100 end loop end var end process end module";
+    fs::write(&path, text).unwrap();
+    let (model, sarif) = (path.to_str().unwrap(), scratch.path().join("s.sarif"));
+    let told = errors(&[model], 1);
+    assert!(told.contains("m.lnt:2:") && told.contains("this happens in the step A !203"), "{told}");
+    assert!(told.contains("help:"), "{told}");
+    errors(&[model, "--max-states", "1", "--sarif", sarif.to_str().unwrap()], 3);
+    let log: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
+    let run = &log["runs"][0];
+    let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    assert!(notes[0]["message"]["text"].as_str().unwrap().contains("limit on states"), "{notes:?}");
+    let finding = run["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(finding.contains("not everything was explored"), "{finding}");
+
+    let suite = scratch.path().join("s.toml");
+    fs::write(&suite, "[[example]]\nconstants = { N = 3.5 }\n").unwrap();
+    let told = errors(&[model, "--examples", suite.to_str().unwrap()], 2);
+    assert!(told.contains("a constant is true, false, an integer, or an expression in quotes"), "{told}");
 }
 
 /// A module that nothing imports, a percentage that can't be reached, and a search where nothing can be varied.

@@ -48,10 +48,9 @@ impl Cache {
         fits.then_some(measurement)
     }
 
-    /// Keeps a measurement, unless another run could give another one. A cache that can't be written is no error.
+    /// Keeps a measurement, unless another run could give another one, or it ended in an error, which is seen to soon. A cache that can't be written is no error.
     pub fn put(&self, key: u128, measurement: &Measurement) {
-        let lasting =
-            matches!(measurement.stopped, None | Some(Stopped::StateLimit) | Some(Stopped::Error { .. }));
+        let lasting = matches!(measurement.stopped, None | Some(Stopped::StateLimit));
         if let (true, Ok(text)) = (lasting, serde_json::to_vec(measurement)) {
             let _ = std::fs::create_dir_all(&self.folder);
             let _ = lts::write_file(&self.path(key), |out| out.write_all(&text));

@@ -279,25 +279,12 @@ impl Search<'_> {
                 advice: None,
             });
         }
-        let live = self.reachable(roots);
+        let live = self.map.reachable(roots);
         for (block, entry) in self.map.blocks.iter().enumerate() {
             if !live[entry.process] {
                 self.explained[block] = true;
             }
         }
-    }
-
-    /// Which processes can be started at all.
-    fn reachable(&self, roots: &[usize]) -> Vec<bool> {
-        let mut reached = vec![false; self.map.processes.len()];
-        let mut todo = roots.to_vec();
-        while let Some(process) = todo.pop() {
-            if !std::mem::replace(&mut reached[process], true) {
-                let own = self.map.blocks.iter().filter(|block| block.process == process);
-                todo.extend(own.flat_map(|block| block.calls.iter().copied()));
-            }
-        }
-        reached
     }
 
     fn dead_code(&mut self, roots: &[usize]) {

@@ -34,7 +34,7 @@ pub struct Opened {
     pub warnings: Vec<Diagnostic>,
     /// The process that it starts, a position in the map's processes.
     pub root: Option<usize>,
-    /// The names of the files that the example brings along.
+    /// The names of the modules that the example brings along.
     pub inputs: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl Subject {
         let mut sources = Sources::new();
         match self.compile(example, compile, &mut sources) {
             Ok((model, map, warnings)) => {
-                let inputs = example.modules.iter().map(|(name, _)| format!("{name}.lnt")).collect();
+                let inputs = example.modules.iter().map(|(name, _)| name.clone()).collect();
                 let root = started(&model, &map);
                 Ok(Opened { model, map, sources, warnings, root, inputs })
             }
@@ -179,9 +179,10 @@ impl Opened {
         self.model.observation(mark)
     }
 
-    /// Whether a file comes with the example.
+    /// Whether a file comes with the example, or is one that a module of the example takes the place of.
     pub fn is_input(&self, file: &str) -> bool {
-        self.inputs.iter().any(|input| input.eq_ignore_ascii_case(file))
+        let module = Path::new(file).file_name().and_then(|name| name.to_str()?.split('.').next());
+        self.inputs.iter().any(|input| module.is_some_and(|module| input.eq_ignore_ascii_case(module)))
             || file == "root process"
             || file.starts_with("constant ")
     }

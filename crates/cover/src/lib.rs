@@ -46,11 +46,9 @@ pub use flows::{Pair, def_use_pairs, exercised_pairs};
 pub use language::{CantOpen, Opened, Subject};
 pub use lnt::Probes;
 pub use measure::{Measurement, Stopped, measure};
-pub use probes::{
-    Order, instrumented, measure_with_probes, open_instrumented, run_with_probes, seen_by_probes,
-};
+pub use probes::{Order, instrumented, measure_with_probes, open_instrumented, seen_by_probes};
 pub use probes_first::ProbesFirst;
-pub use run::{ExampleOutcome, Outcome, Settings, WrongExample, run};
+pub use run::{ExampleOutcome, Method, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};
 pub use suggest::{Suggestions, suggest};

@@ -14,6 +14,7 @@ use explore::{Exploration, Limits, Outcome};
 use lts::{OriginId, Progress, StateId};
 use model::{CoverageMap, Model, ModelError, Provenance};
 use serde::{Deserialize, Serialize};
+use source::Diagnostic;
 
 use crate::coverage::Coverage;
 use crate::specification::{Marked, marked};
@@ -42,13 +43,9 @@ pub enum Stopped {
     TimeLimit,
     /// The user has asked for it.
     Cancelled,
-    /// The model made an error; the labels lead to it.
-    Error {
-        /// What went wrong.
-        message: String,
-        /// The steps before the one in which it happens; none where it happens before the first.
-        labels: Option<Vec<String>>,
-    },
+    /// The model made an error: what and where, in the example's own files until the suite is put together.
+    #[serde(skip)]
+    Error(Box<Diagnostic>),
 }
 
 impl std::fmt::Display for Stopped {
@@ -58,13 +55,9 @@ impl std::fmt::Display for Stopped {
             Stopped::MemoryLimit => out.write_str("the limit on memory was hit"),
             Stopped::TimeLimit => out.write_str("the limit on time was hit"),
             Stopped::Cancelled => out.write_str("it was cancelled"),
-            Stopped::Error { message, labels } => {
-                write!(out, "run-time error: {message}")?;
-                match labels {
-                    Some(labels) if labels.is_empty() => out.write_str(" (in the first step)"),
-                    Some(labels) => write!(out, " (in the step after {})", labels.join(", ")),
-                    None => out.write_str(" (before the first step)"),
-                }
+            Stopped::Error(diagnostic) => {
+                write!(out, "run-time error: {}", diagnostic.message)?;
+                diagnostic.notes.first().map_or(Ok(()), |place| write!(out, " ({place})"))
             }
         }
     }
@@ -85,7 +78,7 @@ pub fn measure(
         coverage,
         states: found.states() as u64,
         transitions: found.statistics.transitions,
-        stopped: stopped(model, &found),
+        stopped: stopped(model, &found, &|_| false),
     };
     (measurement, found)
 }
@@ -132,17 +125,34 @@ fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Expl
     coverage
 }
 
-pub(crate) fn stopped(model: &dyn Model, found: &Exploration) -> Option<Stopped> {
+/// Why an exploration ended early; steps with labels that are left out are not those of the user's model.
+pub(crate) fn stopped(
+    model: &dyn Model,
+    found: &Exploration,
+    left_out: &dyn Fn(&str) -> bool,
+) -> Option<Stopped> {
     Some(match &found.outcome {
         Outcome::Complete => return None,
         Outcome::StateLimit => Stopped::StateLimit,
         Outcome::MemoryLimit => Stopped::MemoryLimit,
         Outcome::TimeLimit => Stopped::TimeLimit,
         Outcome::Cancelled => Stopped::Cancelled,
-        Outcome::Error { error: ModelError { message, .. }, state } => {
-            let trace = state.and_then(|state| found.trace_to(model, state).ok());
-            let labels = trace.map(|trace| trace.iter().map(|step| model.label(step.label)).collect());
-            Stopped::Error { message: message.clone(), labels }
-        }
+        Outcome::Error { error, state } => error_after(model, found, error, *state, left_out),
     })
+}
+
+/// An error in a step out of a state, or before the first.
+pub(crate) fn error_after(
+    model: &dyn Model,
+    found: &Exploration,
+    error: &ModelError,
+    state: Option<StateId>,
+    left_out: &dyn Fn(&str) -> bool,
+) -> Stopped {
+    let trace = state.and_then(|state| found.trace_to(model, state).ok());
+    let labels = trace.map(|trace| {
+        let labels = trace.iter().map(|step| model.label(step.label));
+        labels.filter(|label| !left_out(label)).collect::<Vec<String>>()
+    });
+    Stopped::Error(Box::new(error.diagnostic(model, labels.as_deref())))
 }

@@ -2,19 +2,17 @@
 //! transitions tell what was exercised. Two steps keep the number of probes down: blocks and decisions first, then the
 //! actions of blocks that are only partially covered. Probes add states; those of their interleavings are spared.
 
-use explore::Limits;
+use explore::{Exploration, Limits};
 use lnt::{Instrumented, LntModel, Loader, Probes};
-use lts::Progress;
-use model::Model;
-use rayon::prelude::*;
+use lts::{Edge, Progress};
+use model::{Model, ModelError};
 use source::Diagnostic;
 use std::time::Instant;
 
 use crate::coverage::Coverage;
-use crate::language::{CantOpen, Opened, Subject};
-use crate::measure::{Measurement, stopped};
+use crate::language::{CantOpen, Opened};
+use crate::measure::{Measurement, Stopped, error_after, stopped};
 use crate::probes_first::ProbesFirst;
-use crate::run::{Outcome, Settings, WrongExample, conclude, limits_of, open_all};
 use crate::suite::Example;
 use source::Sources;
 
@@ -25,27 +23,6 @@ pub enum Order {
     Any,
     /// Before anything else: see [`ProbesFirst`].
     ProbesFirst,
-}
-
-/// Runs all examples of a suite on a model, measured with probes.
-pub fn run_with_probes(
-    subject: &Subject,
-    examples: &[Example],
-    settings: &Settings,
-    progress: &Progress,
-) -> Result<Outcome, Vec<WrongExample>> {
-    let (specification, ready) = open_all(subject, examples)?;
-    let measured: Vec<(Measurement, bool, f64)> = ready
-        .par_iter()
-        .map(|ready| {
-            let start = Instant::now();
-            let limits = limits_of(ready.example, settings, examples.len());
-            let measurement =
-                measure_with_probes(ready.example, &ready.opened, Order::ProbesFirst, &limits, progress);
-            (measurement, false, start.elapsed().as_secs_f64())
-        })
-        .collect();
-    Ok(conclude(subject, specification, &ready, measured, settings, progress))
 }
 
 /// Measures an example with probes, in two steps. States and transitions are those of the first.
@@ -91,13 +68,10 @@ pub fn seen_by_probes(
     progress: &Progress,
 ) -> (Measurement, Instrumented) {
     let instrumented = instrumented(opened, probes);
-    let model = open_instrumented(example, &instrumented).unwrap_or_else(|error| {
-        // The original was accepted, and probes keep to the language: tests/probes.rs would show it.
-        unreachable!(
-            "the program with probes is wrong: {}",
-            error.sources.render_all(&error.diagnostics, false)
-        )
-    });
+    let model = match open_instrumented(example, &instrumented) {
+        Ok(model) => model,
+        Err(error) => return (refused(opened, &error), instrumented),
+    };
     let limits = Limits { transitions: true, origins: false, ..limits.clone() };
     let first = ProbesFirst::new(&model, &instrumented.gate);
     let explored: &dyn Model = match order {
@@ -109,13 +83,42 @@ pub fn seen_by_probes(
     for (_, label) in found.lts.labels().iter() {
         note(label, &instrumented.gate, &mut coverage);
     }
-    let measurement = Measurement {
-        coverage,
-        states: found.states() as u64,
-        transitions: found.statistics.transitions,
-        stopped: stopped(explored, &found),
+    let is_probe = |label: &str| is_probe(label, &instrumented.gate);
+    let mut stopped = stopped(explored, &found, &is_probe).or_else(|| endless(explored, &found, &is_probe));
+    if let Some(Stopped::Error(diagnostic)) = &mut stopped {
+        // It speaks of the program with probes, which nobody has seen.
+        diagnostic.labels.clear();
+    }
+    let (states, transitions) = (found.states() as u64, found.statistics.transitions);
+    (Measurement { coverage, states, transitions, stopped }, instrumented)
+}
+
+/// The original was accepted, and probes keep to the language: this should not happen.
+fn refused(opened: &Opened, error: &CantOpen) -> Measurement {
+    let reason = error.diagnostics.first().map_or("", |diagnostic| diagnostic.message.as_str());
+    let diagnostic = Diagnostic::error(format!("the model with probes is wrong: {reason}"))
+        .note("this is a fault of the probes, not of the model")
+        .help("measure without them: `--method direct`");
+    let stopped = Some(Stopped::Error(Box::new(diagnostic)));
+    Measurement { coverage: Coverage::none(&opened.map), states: 0, transitions: 0, stopped }
+}
+
+/// A cycle of nothing but probes: without them, it is an endless loop without an action.
+fn endless(model: &dyn Model, found: &Exploration, is_probe: &dyn Fn(&str) -> bool) -> Option<Stopped> {
+    let lts = &found.lts;
+    let probes: Vec<bool> = lts.labels().iter().map(|(_, label)| is_probe(label)).collect();
+    let components = lts.components(|_, edge| probes[edge.label.index()]);
+    let state = lts.states().find(|&state| {
+        let inside = |edge: &Edge| components.of(edge.target) == components.of(state);
+        lts.outgoing(state).iter().any(|edge| probes[edge.label.index()] && inside(edge))
+    })?;
+    let error = ModelError {
+        message: "this runs on without an action: is it an endless loop?".to_owned(),
+        span: None,
+        help: None,
+        during: None,
     };
-    (measurement, instrumented)
+    Some(error_after(model, found, &error, Some(state), is_probe))
 }
 
 /// The program of an example with probes.
@@ -145,6 +148,11 @@ pub fn open_instrumented(example: &Example, instrumented: &Instrumented) -> Resu
         LntModel::new(checked.program, root, &lnt::Options { provenance: false })
     });
     model.map_err(|diagnostics| CantOpen { diagnostics, sources })
+}
+
+/// Whether a label is that of a probe on a gate.
+pub(crate) fn is_probe(label: &str, gate: &str) -> bool {
+    label.split(' ').next() == Some(gate)
 }
 
 /// Adds what a label shows: `PROBE !"B3"`, `PROBE !"B3" !1`, `PROBE !"D2" !TRUE`, `PROBE !"D2" !0`, `PROBE !"A5"`.

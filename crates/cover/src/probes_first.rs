@@ -4,9 +4,10 @@
 //! can happen behind it, and leads to the same state: probes are confluent, and giving them priority keeps branching
 //! bisimilarity and shows the same probes (Groote and van de Pol, *State Space Reduction using Partial τ-Confluence*,
 //! 2000). It spares their interleavings, which multiply states: 1,331 states of a railway station with eight signals
-//! have more than two million with probes. A cycle of nothing but probes would keep other processes waiting for ever; it is
-//! an endless loop without an action, which is an error of the original.
+//! have more than two million with probes. A cycle of nothing but probes keeps other processes waiting for ever; it is an
+//! endless loop without an action, which is an error of the original, and told as one.
 
+use crate::probes::is_probe as is_probe_label;
 use lnt::LntModel;
 use lts::{LabelId, OriginId};
 use model::{Layout, Model, ModelError, PackedWorker, Provenance, Slot, StateView, Step, Worker};
@@ -87,10 +88,8 @@ impl<'a, W> FirstProbe<'a, W> {
             if is_probe.len() <= step.label.index() {
                 is_probe.resize(step.label.index() + 1, None);
             }
-            found = *is_probe[step.label.index()].get_or_insert_with(|| {
-                let label = of.model.label(step.label);
-                label.split(' ').next() == Some(of.gate)
-            });
+            found = *is_probe[step.label.index()]
+                .get_or_insert_with(|| is_probe_label(&of.model.label(step.label), of.gate));
             if found {
                 steps.clear();
                 targets.clear();

@@ -14,16 +14,45 @@ use crate::encounters::{Evidence, Gathering};
 use crate::finding::{Finding, findings};
 use crate::language::{CantOpen, Opened, Subject};
 use crate::measure::{Measurement, Stopped, measure};
+use crate::probes::{Order, measure_with_probes};
 use crate::specification::{Places, Specification};
 use crate::subset::{Subset, only_reached_by, smallest_subset};
 use crate::suite::Example;
 
+/// How coverage is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// From the origins of steps: one exploration, no extra states.
+    #[default]
+    Direct,
+    /// With probes, which are taken before anything else.
+    Probes,
+}
+
+impl Method {
+    /// Measures an example.
+    pub(crate) fn measure(
+        self,
+        example: &Example,
+        opened: &Opened,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Measurement {
+        match self {
+            Method::Direct => measure(opened.model(), &opened.map, opened.initial(), limits, progress).0,
+            Method::Probes => measure_with_probes(example, opened, Order::ProbesFirst, limits, progress),
+        }
+    }
+}
+
 /// How to run a suite.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// How examples are measured.
+    pub method: Method,
     /// When explorations stop.
     pub limits: Limits,
-    /// Where measurements are kept, if anywhere.
+    /// Where direct measurements are kept, if anywhere.
     pub cache: Option<PathBuf>,
 }
 
@@ -33,6 +62,8 @@ pub struct Outcome {
     pub specification: Specification,
     /// The examples, in the order of the suite.
     pub examples: Vec<ExampleOutcome>,
+    /// The processes that they start, positions in the map.
+    pub roots: Vec<usize>,
     /// What they cover together.
     pub coverage: Coverage,
     /// What is wrong where there are holes.
@@ -92,14 +123,14 @@ pub struct WrongExample {
 }
 
 /// An example with its place in the specification.
-pub(crate) struct Ready<'a> {
-    pub example: &'a Example,
-    pub opened: Opened,
-    pub places: Places,
+struct Ready<'a> {
+    example: &'a Example,
+    opened: Opened,
+    places: Places,
 }
 
 /// Opens examples side by side and gathers the specification that they share.
-pub(crate) fn open_all<'a>(
+fn open_all<'a>(
     subject: &Subject,
     examples: &'a [Example],
 ) -> Result<(Specification, Vec<Ready<'a>>), Vec<WrongExample>> {
@@ -142,7 +173,7 @@ pub fn run(
     progress: &Progress,
 ) -> Result<Outcome, Vec<WrongExample>> {
     let (specification, ready) = open_all(subject, examples)?;
-    let cache = settings.cache.clone().map(Cache::new);
+    let cache = settings.cache.clone().filter(|_| settings.method == Method::Direct).map(Cache::new);
     let measured: Vec<(Measurement, bool, f64)> = ready
         .par_iter()
         .map(|ready| {
@@ -152,17 +183,7 @@ pub fn run(
             let known = cache.as_ref().zip(key).and_then(|(cache, key)| cache.get(key, &ready.opened.map));
             let (measurement, cached) = match known {
                 Some(known) => (known, true),
-                None => (
-                    measure(
-                        ready.opened.model(),
-                        &ready.opened.map,
-                        ready.opened.initial(),
-                        &limits,
-                        progress,
-                    )
-                    .0,
-                    false,
-                ),
+                None => (settings.method.measure(ready.example, &ready.opened, &limits, progress), false),
             };
             if let (Some(cache), Some(key), false) = (&cache, key, cached) {
                 cache.put(key, &measurement);
@@ -174,7 +195,7 @@ pub fn run(
 }
 
 /// Puts measurements together and explains the holes.
-pub(crate) fn conclude(
+fn conclude(
     subject: &Subject,
     specification: Specification,
     ready: &[Ready<'_>],
@@ -199,7 +220,11 @@ pub(crate) fn conclude(
             .position(|entry| Some((specification.sources.name(entry.span.file), entry.span.start)) == name);
         roots.extend(own);
     }
-    let findings = findings(map, &coverage, &evidence, &roots);
+    let mut findings = findings(map, &coverage, &evidence, &roots);
+    if measured.iter().any(|(measurement, _, _)| measurement.stopped.is_some()) {
+        let doubt = "not everything was explored: what is missing may happen later on";
+        findings.iter_mut().for_each(|finding| finding.why.push(doubt.to_owned()));
+    }
     let subset = smallest_subset(&coverages);
     let only = only_reached_by(map, &coverages);
     let examples = (ready.iter().zip(measured).zip(coverages.into_iter().zip(only)))
@@ -208,14 +233,32 @@ pub(crate) fn conclude(
             coverage,
             states: measurement.states,
             transitions: measurement.transitions,
-            stopped: measurement.stopped,
+            stopped: measurement.stopped.map(|stopped| placed(stopped, &specification, &ready.opened)),
             cached,
             unused_modules: ready.opened.unused_modules(ready.example),
             only,
             seconds,
         })
         .collect();
-    Outcome { examples, coverage, findings, subset, specification }
+    Outcome { examples, roots, coverage, findings, subset, specification }
+}
+
+/// The same in terms of the specification's files; places in an example's own modules are told in words.
+fn placed(stopped: Stopped, specification: &Specification, opened: &Opened) -> Stopped {
+    let Stopped::Error(mut diagnostic) = stopped else { return stopped };
+    for mut label in std::mem::take(&mut diagnostic.labels) {
+        match specification.own_span(&opened.sources, label.span) {
+            Some(span) => {
+                label.span = span;
+                diagnostic.labels.push(label);
+            }
+            None => {
+                let (file, at) = (opened.sources.name(label.span.file), opened.sources.position(label.span));
+                diagnostic.notes.push(format!("{} at {file}:{}:{}", label.text, at.line, at.column));
+            }
+        }
+    }
+    Stopped::Error(diagnostic)
 }
 
 /// Looks again at the examples that may tell why there are holes.

@@ -2,12 +2,12 @@
 //! their types have few enough values. Where all were tried, what is left open is not a matter of examples.
 
 use lts::Progress;
+use model::CoverageMap;
 use rayon::prelude::*;
 
 use crate::coverage::{Coverage, Item, item};
 use crate::finding::{Finding, FindingKind, Subject as FindingSubject};
 use crate::language::Subject;
-use crate::measure::measure;
 use crate::run::{Outcome, Settings, limits_of};
 use crate::suite::Example;
 
@@ -16,12 +16,14 @@ pub struct Suggestions {
     /// How many examples were tried.
     pub tried: usize,
     /// Whether the arguments of all roots were tried in all combinations, and explored as a whole; not where no root
-    /// has any.
+    /// has any, and not where examples have constants or modules, which may have others.
     pub exhaustive: bool,
     /// Examples to add, each with the holes that it is the first to close.
     pub examples: Vec<(Example, Vec<Item>)>,
-    /// What stays open.
+    /// What stays open in processes that examples start.
     pub open: Vec<Item>,
+    /// What stays open in others: arguments don't help there.
+    pub elsewhere: Vec<Item>,
 }
 
 /// Tries at most this many examples for each root of the suite.
@@ -40,7 +42,7 @@ pub fn suggest(
             let opened = subject.open(example).ok()?;
             let places = outcome.specification.find(&opened.map, &opened.sources);
             let limits = limits_of(example, settings, candidates.len());
-            let (measurement, _) = measure(opened.model(), &opened.map, opened.initial(), &limits, progress);
+            let measurement = settings.method.measure(example, &opened, &limits, progress);
             let complete = measurement.stopped.is_none();
             Some((measurement.coverage.placed(&places, &outcome.specification.map), complete))
         })
@@ -65,13 +67,26 @@ pub fn suggest(
         open.retain(|hole| !closed.contains(hole));
         chosen.push((candidates[index].clone(), closed));
     }
-    let tried = candidates.len();
-    advise(&mut outcome.findings, &chosen, exhaustive, tried + examples.len());
-    Suggestions { tried, exhaustive, examples: chosen, open }
+    let map = &outcome.specification.map;
+    let started = map.reachable(&outcome.roots);
+    let (open, elsewhere): (Vec<Item>, _) =
+        open.into_iter().partition(|&hole| started[process_of(map, hole)]);
+    let certain: &[Item] = if exhaustive { &open } else { &[] };
+    advise(&mut outcome.findings, &chosen, certain);
+    let tried = measured.iter().flatten().count();
+    Suggestions { tried, exhaustive, examples: chosen, open, elsewhere }
 }
 
-/// A hole that an example closes is a missing example; one that none closes is a defect for certain.
-fn advise(findings: &mut [Finding], chosen: &[(Example, Vec<Item>)], exhaustive: bool, all: usize) {
+fn process_of(map: &CoverageMap, item: Item) -> usize {
+    match item {
+        Item::Block(block) => map.blocks[block].process,
+        Item::Outcome(decision, _) => map.decisions[decision].process,
+        Item::Action(action) => map.actions[action].process,
+    }
+}
+
+/// A hole that an example closes is a missing example; one that none can close is a defect for certain.
+fn advise(findings: &mut [Finding], chosen: &[(Example, Vec<Item>)], certain: &[Item]) {
     for finding in findings {
         let hole = match finding.subject {
             FindingSubject::Decision(decision, outcome) => Some(Item::Outcome(decision, outcome)),
@@ -79,16 +94,18 @@ fn advise(findings: &mut [Finding], chosen: &[(Example, Vec<Item>)], exhaustive:
             FindingSubject::Block(block) => Some(Item::Block(block)),
             FindingSubject::Process(_) => None,
         };
-        let closing = chosen.iter().find(|(_, closed)| hole.is_some_and(|hole| closed.contains(&hole)));
+        let Some(hole) = hole else { continue };
+        let closing = chosen.iter().find(|(_, closed)| closed.contains(&hole));
         match closing {
             Some((example, _)) => {
                 finding.kind = FindingKind::MissingExample;
                 finding.message = format!("missing example: {} closes this", example.name);
                 finding.advice = Some(format!("add `{}` to the suite", example.name));
             }
-            None if exhaustive => {
-                finding.advice =
-                    Some(format!("no example can close this: all arguments were tried ({all} examples)"));
+            None if certain.contains(&hole) => {
+                let certainty =
+                    "no example can close this: all arguments of the suite's processes were tried";
+                finding.advice = Some(certainty.to_owned());
             }
             None => {}
         }
@@ -101,8 +118,8 @@ fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Exam
     let mut bases: Vec<Example> = Vec::new();
     let mut found: Vec<Example> = Vec::new();
     for example in examples {
-        let root = example.root.clone().unwrap_or_else(|| "MAIN".to_owned());
-        let name = without_arguments(&root);
+        exhaustive &= example.constants.is_empty() && example.modules.is_empty();
+        let name = without_arguments(example.start());
         let base = Example { root: Some(name.clone()), name, place: None, ..example.clone() };
         if bases.contains(&base) {
             continue;
@@ -120,12 +137,14 @@ fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Exam
                 format!("{} ({})", base.name, arguments.join(", "))
             };
             let known = examples.iter().any(|known| {
-                same_root(known.root.as_deref().unwrap_or("MAIN"), &root)
+                same_root(known.start(), &root)
                     && known.modules == base.modules
                     && known.constants == base.constants
             });
             if !known {
-                found.push(Example { name: root.clone(), root: Some(root), ..base.clone() });
+                let mut candidate = Example { root: Some(root), ..base.clone() };
+                candidate.name = candidate.described();
+                found.push(candidate);
             }
         }
         bases.push(base);
@@ -133,11 +152,11 @@ fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Exam
     (found, exhaustive && have_parameters)
 }
 
-/// A root up to its arguments: process and gates.
+/// A root up to its arguments: process and gates, which have no brackets inside.
 fn without_arguments(root: &str) -> String {
-    let end = match root.rfind(']') {
-        Some(gates) => root[gates..].find('(').map(|open| gates + open),
-        None => root.find('('),
+    let end = match root.find(['[', '(']) {
+        Some(open) if root[open..].starts_with('[') => root.find(']').map(|close| close + 1),
+        open => open,
     };
     root[..end.unwrap_or(root.len())].trim().to_owned()
 }

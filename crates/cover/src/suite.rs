@@ -42,6 +42,22 @@ impl Example {
     pub fn of_root(root: &str) -> Self {
         Self { name: root.trim().to_owned(), root: Some(root.trim().to_owned()), ..Self::default() }
     }
+
+    /// The process that it starts, with gates and arguments.
+    pub fn start(&self) -> &str {
+        self.root.as_deref().unwrap_or("MAIN")
+    }
+
+    /// What it is, for want of a name: the process that it starts, with its constants and modules.
+    pub fn described(&self) -> String {
+        let constants = self.constants.iter().map(|(name, value)| format!("{name} = {value}"));
+        let modules = self.modules.iter().map(|(name, _)| name.clone());
+        let parts: Vec<String> = constants.chain(modules).collect();
+        match parts.is_empty() {
+            true => self.start().to_owned(),
+            false => format!("{} with {}", self.start(), parts.join(", ")),
+        }
+    }
 }
 
 /// Reads a suite; modules and directories are named relative to its file.
@@ -111,7 +127,7 @@ struct WrittenExample {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a constant is true, false, an integer, or an expression in quotes")]
 enum Constant {
     Bool(bool),
     Integer(i64),
@@ -178,7 +194,7 @@ impl Reading<'_> {
         let root = example.root.as_ref().map(|root| root.get_ref().trim().to_owned());
         let named = example.name.as_ref().map(|name| name.get_ref().clone());
         let base = Example {
-            name: named.clone().or(root.clone()).unwrap_or_else(|| "MAIN".to_owned()),
+            name: String::new(),
             root,
             modules,
             constants,
@@ -187,10 +203,7 @@ impl Reading<'_> {
         };
         match (&example.directory, &example.module) {
             (None, None) => {
-                let name = match (named.is_none(), default_name(&base)) {
-                    (true, Some(name)) => name,
-                    _ => base.name.clone(),
-                };
+                let name = named.unwrap_or_else(|| base.described());
                 self.examples.push(Example { name, ..base });
             }
             (Some(directory), Some(module)) => self.directory(directory, module.get_ref(), &base, named),
@@ -263,13 +276,6 @@ impl Reading<'_> {
             }
         }
     }
-}
-
-/// What to call an example that differs from others of the same root by its constants or modules.
-fn default_name(example: &Example) -> Option<String> {
-    let parts = example.constants.iter().map(|(name, value)| format!("{name} = {value}"));
-    let parts: Vec<String> = parts.chain(example.modules.iter().map(|(name, _)| name.clone())).collect();
-    (!parts.is_empty()).then(|| format!("{} with {}", example.name, parts.join(", ")))
 }
 
 #[cfg(test)]

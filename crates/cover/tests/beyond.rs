@@ -1,6 +1,6 @@
 //! Conditions, MC/DC, pairs of gates, suggestions and baselines, on examples worked out by hand.
 
-use cover::{Example, FindingKind, Outcome, Settings, Subject};
+use cover::{Example, FindingKind, Method, Outcome, Settings, Stopped, Subject, Suggestions};
 use lts::Progress;
 
 struct Case {
@@ -18,8 +18,18 @@ impl Case {
 
     fn run(&self, roots: &[&str]) -> Outcome {
         let examples: Vec<Example> = roots.iter().map(|root| Example::of_root(root)).collect();
-        let outcome = cover::run(&self.subject, &examples, &Settings::default(), &Progress::new());
+        self.run_examples(&examples, &Settings::default())
+    }
+
+    fn run_examples(&self, examples: &[Example], settings: &Settings) -> Outcome {
+        let outcome = cover::run(&self.subject, examples, settings, &Progress::new());
         outcome.unwrap_or_else(|_| panic!("the examples type-check"))
+    }
+
+    fn suggest(&self, examples: &[Example], settings: &Settings) -> (Outcome, Suggestions) {
+        let mut outcome = self.run_examples(examples, settings);
+        let found = cover::suggest(&self.subject, &mut outcome, settings, 20, &Progress::new());
+        (outcome, found)
     }
 
     /// Covered and all conditions, and the same for MC/DC.
@@ -77,6 +87,11 @@ fn pairs_of_gates() {
     let pairs = cover::gate_pairs(&case.subject, &outcome, &Settings::default(), &Progress::new());
     assert_eq!((pairs.covered, pairs.total), (2, 4));
     assert_eq!(pairs.missing, ["A is never followed by A", "B is never followed by B"]);
+    // Nothing follows the end, which is no gate.
+    let case = Case::new("process MAIN [A, B : none] is A; B end process");
+    let outcome = case.run(&["MAIN"]);
+    let pairs = cover::gate_pairs(&case.subject, &outcome, &Settings::default(), &Progress::new());
+    assert_eq!((pairs.covered, pairs.total), (1, 4));
 }
 
 const COLOURS: &str = "type colour is red, green, blue with \"==\" end type
@@ -110,6 +125,119 @@ fn suggestions_close_what_can_be_closed() {
     let found = cover::suggest(&case.subject, &mut outcome, &Settings::default(), 3, &Progress::new());
     assert!(!found.exhaustive);
     assert_eq!(outcome.findings[2].advice, None);
+}
+
+/// Arguments of MAIN say nothing about a process that no example starts: its four holes, two outcomes of which none was
+/// evaluated, two blocks and two actions, are open elsewhere.
+#[test]
+fn arguments_do_not_help_where_nothing_starts() {
+    let case = Case::new(
+        "process MAIN [A, B : none] (b : bool) is if b then A else B end if end process
+         process OTHER [C, D : none] (c : bool) is if c then C else D end if end process",
+    );
+    let (outcome, found) = case.suggest(&[Example::of_root("MAIN (true)")], &Settings::default());
+    assert!(found.exhaustive);
+    assert_eq!((found.examples.len(), found.open.len(), found.elsewhere.len()), (1, 0, 6));
+    assert!(
+        outcome
+            .findings
+            .iter()
+            .all(|finding| { !finding.advice.as_deref().unwrap_or_default().contains("no example can") })
+    );
+}
+
+/// Constants may have other values than those of the suite, and are part of what is suggested.
+#[test]
+fn suggestions_keep_constants() {
+    let case = Case::new(
+        "function SIZE : nat is return 1 end function
+         process MAIN [A, B : none] (x : bool) is if x and (SIZE > 2) then A else B end if end process",
+    );
+    let sized = |size: u32| Example {
+        constants: vec![("SIZE".to_owned(), size.to_string())],
+        ..Example::of_root("MAIN (false)")
+    };
+    let (_, found) = case.suggest(&[sized(1), sized(2)], &Settings::default());
+    assert!(!found.exhaustive && found.examples.is_empty());
+    let (_, found) = case.suggest(&[sized(1), sized(3)], &Settings::default());
+    let names: Vec<&str> = found.examples.iter().map(|(example, _)| example.name.as_str()).collect();
+    assert_eq!(names, ["MAIN (true) with SIZE = 3"]);
+}
+
+/// An index in the arguments is no gate list, and not all 4,294,967,296 integers have to be listed to try a few.
+#[test]
+fn candidates_of_all_kinds() {
+    let case = Case::new(
+        "type pair is array [0..1] of bool with \"get\" end type
+         process MAIN [A, B : none] (b, c : bool) is use c; if b then A else B end if end process",
+    );
+    let example = Example::of_root("MAIN (true, pair (true, false)[0])");
+    let (_, found) = case.suggest(&[example], &Settings::default());
+    assert_eq!((found.tried, found.examples.len(), found.open.len()), (4, 1, 0));
+
+    let case = Case::new(
+        "!int_bits 32
+         process MAIN [A, B : none] (n : int) is if n < -3 then A else B end if end process",
+    );
+    let (_, found) = case.suggest(&[Example::of_root("MAIN (1)")], &Settings::default());
+    let names: Vec<&str> = found.examples.iter().map(|(example, _)| example.name.as_str()).collect();
+    // 0, 1, -1, 2, -2, …, the one of the suite aside.
+    assert_eq!((found.tried, names), (19, vec!["MAIN (-4)"]));
+}
+
+/// A hole that probes leave is not closed by an example for which only direct measuring would see it.
+#[test]
+fn suggestions_are_measured_like_the_suite() {
+    let case = Case::new(
+        "process MAIN [A, B : none] (x, y : bool) is
+            use y; select only if x then A; stop end if [] B end select
+         end process",
+    );
+    let settings = Settings { method: Method::Probes, ..Settings::default() };
+    let examples = ["MAIN (true, false)", "MAIN (false, false)"].map(Example::of_root);
+    let (outcome, found) = case.suggest(&examples, &settings);
+    assert!(!outcome.holes().is_empty() && found.examples.is_empty());
+}
+
+/// Whatever measures it, an endless loop is one; with the place where the language knows it.
+#[test]
+fn endless_loops_are_errors() {
+    let case = Case::new("process MAIN [A : none] is A; loop null end loop end process");
+    for method in [Method::Direct, Method::Probes] {
+        let settings = Settings { method, ..Settings::default() };
+        let outcome = case.run_examples(&[Example::of_root("MAIN")], &settings);
+        let Some(Stopped::Error(diagnostic)) = &outcome.examples[0].stopped else { panic!("{method:?}") };
+        assert!(diagnostic.message.contains("without an action"), "{diagnostic:?}");
+        assert!(!diagnostic.notes[0].contains("PROBE"), "{diagnostic:?}");
+        let places = diagnostic.labels.iter().map(|label| outcome.specification.position(label.span).line);
+        assert_eq!(places.collect::<Vec<_>>(), if method == Method::Direct { vec![2] } else { vec![] });
+    }
+}
+
+/// A module that an example brings along is input, wherever the model's own lies and whatever the text calls itself.
+#[test]
+fn modules_of_examples_are_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    let text = "module m (input) is process MAIN [A : none] is if ON then A end if end process end module";
+    std::fs::write(&path, text).unwrap();
+    let input = |name: &str| {
+        format!(
+            "module {name} is function ON : bool is return true end function
+             process UNUSED [A, B : none] is A; B end process end module"
+        )
+    };
+    std::fs::write(folder.path().join("input.lnt"), input("input")).unwrap();
+    let example = Example { modules: vec![("INPUT".to_owned(), input("today"))], ..Example::of_root("MAIN") };
+    for method in [Method::Direct, Method::Probes] {
+        let settings = Settings { method, ..Settings::default() };
+        let outcome =
+            cover::run(&Subject::new(&path), std::slice::from_ref(&example), &settings, &Progress::new());
+        let outcome = outcome.unwrap_or_else(|_| panic!("the example type-checks"));
+        let one = &outcome.examples[0];
+        assert_eq!((outcome.coverage.actions.as_slice(), &one.stopped), ([true].as_slice(), &None));
+        assert!(one.unused_modules.is_empty());
+    }
 }
 
 /// What was covered and is not any more is lost, wherever it has moved to.

@@ -19,6 +19,21 @@ pub struct CoverageMap {
     pub actions: Vec<ActionInstance>,
 }
 
+impl CoverageMap {
+    /// Which processes are started where these are, by calls.
+    pub fn reachable(&self, roots: &[usize]) -> Vec<bool> {
+        let mut reached = vec![false; self.processes.len()];
+        let mut todo = roots.to_vec();
+        while let Some(process) = todo.pop() {
+            if !std::mem::replace(&mut reached[process], true) {
+                let own = self.blocks.iter().filter(|block| block.process == process);
+                todo.extend(own.flat_map(|block| block.calls.iter().copied()));
+            }
+        }
+        reached
+    }
+}
+
 /// A process.
 #[derive(Clone, Debug)]
 pub struct ProcessEntry {

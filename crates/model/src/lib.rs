@@ -54,7 +54,7 @@ pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use rows::{LocalRows, SharedRows};
 
 use lts::{LabelId, OriginId};
-use source::Span;
+use source::{Diagnostic, Span};
 
 /// One number of a state vector.
 pub type Slot = u32;
@@ -134,6 +134,19 @@ impl ModelError {
             (_, None) => format!("this happens in the step after: {}", labels.join(", ")),
             (_, Some(step)) => format!("this happens in the step {step}, after: {}", labels.join(", ")),
         }
+    }
+
+    /// As a message, after steps with these labels; none where it happens before the first.
+    pub fn diagnostic(&self, model: &dyn Model, labels: Option<&[String]>) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(self.message.clone());
+        if let Some(span) = self.span {
+            diagnostic = diagnostic.label(span, "while running this");
+        }
+        let note = match labels {
+            None => "this happens before the first step".to_owned(),
+            Some(labels) => self.place(model, labels),
+        };
+        diagnostic.note(note).maybe_help(self.help.clone())
     }
 }
 

@@ -120,7 +120,7 @@ pub fn view(request: &Request, wanted: &Wanted, progress: &Progress) -> Result<V
     let subject = Subject { path: inside(&main.name), include: request.include.clone() };
     let examples: Vec<Example> = members.iter().map(|member| member.example.clone()).collect();
     let states = request.most_states.min(MOST_STATES);
-    let settings = Settings { limits: Limits { states, ..Limits::default() }, cache: None };
+    let settings = Settings { limits: Limits { states, ..Limits::default() }, ..Settings::default() };
     let outcome = cover::run(&subject, &examples, &settings, progress).map_err(|wrong| {
         let told = wrong.iter().map(|one| {
             let said = one.error.diagnostics.iter().map(|diagnostic| diagnostic.message.clone());

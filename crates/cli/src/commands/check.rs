@@ -13,7 +13,7 @@ use source::Sources;
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error_after, read_lts, write_lts};
+use crate::inputs::{ModelFile, ModelSource, read_lts, write_lts};
 use crate::progress::with_progress;
 use crate::properties::PropertySource;
 use crate::terminal::Terminal;
@@ -180,7 +180,7 @@ impl Check {
             ) => {
                 let labels: Vec<String> = trace.iter().map(|step| step.label.clone()).collect();
                 let diagnostics =
-                    vec![model_error_after(file.model(), &error, state.is_some().then_some(&labels))];
+                    vec![error.diagnostic(file.model(), state.is_some().then_some(labels.as_slice()))];
                 Failure { code: 1, diagnostics, sources: file.sources }
             }
             (CheckError::Stopped { .. } | CheckError::Cancelled, _) => {

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use cover::{Example, Outcome, Settings, Stopped, Subject, WrongExample};
 use explore::Limits;
-use lts::Progress;
 use source::{Diagnostic, Sources};
 
 use crate::coverage_view::{diagnostic, suggestions_view, view};
@@ -101,9 +100,6 @@ pub struct Cover {
     no_cache: bool,
 }
 
-/// Runs a suite with one of the methods.
-type Runner = fn(&Subject, &[Example], &Settings, &Progress) -> Result<Outcome, Vec<WrongExample>>;
-
 /// How to measure.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
@@ -124,19 +120,19 @@ impl Cover {
         if let Some(folder) = &self.emit_probes {
             return self.write_probes(folder, &subject, &examples, &sources, terminal);
         }
-        let (method, name): (Runner, _) = match self.method {
-            Method::Direct => (cover::run, "direct"),
-            Method::Probes => (cover::run_with_probes, "probes"),
-        };
         let outcome =
-            with_progress(terminal, &what, |progress| method(&subject, &examples, &settings, progress));
+            with_progress(terminal, &what, |progress| cover::run(&subject, &examples, &settings, progress));
         let mut outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
         let suggestions = self.suggest.map(|most| {
             with_progress(terminal, "searching examples", |progress| {
                 cover::suggest(&subject, &mut outcome, &settings, most, progress)
             })
         });
-        let mut shown = view(&self.model.display().to_string(), name, &outcome);
+        let method = match self.method {
+            Method::Direct => "direct",
+            Method::Probes => "probes",
+        };
+        let mut shown = view(&self.model.display().to_string(), method, &outcome);
         shown.suggestions = suggestions.map(|found| suggestions_view(&outcome.specification, &found));
         shown.criteria = self.further_criteria(&subject, &outcome, &settings, terminal);
         if let Some(path) = &self.baseline {
@@ -146,9 +142,7 @@ impl Cover {
         shown.seconds = start.elapsed().as_secs_f64();
         self.write_reports(&shown)?;
         terminal.show(&shown);
-        if !terminal.json && !terminal.quiet {
-            self.show_holes(&shown, &outcome, terminal);
-        }
+        self.show_holes(&shown, &outcome, terminal);
         Ok(self.answer(&shown, &outcome, terminal))
     }
 
@@ -186,6 +180,10 @@ impl Cover {
 
     fn settings(&self) -> Settings {
         Settings {
+            method: match self.method {
+                Method::Direct => cover::Method::Direct,
+                Method::Probes => cover::Method::Probes,
+            },
             limits: Limits {
                 states: self.max_states,
                 time: self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
@@ -239,18 +237,29 @@ impl Cover {
         let instrumented = cover::instrumented(&opened, &cover::Probes::all(&opened.map));
         std::fs::create_dir_all(folder)
             .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
+        let legend_file = folder.join("probes.txt");
+        let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+        if !is_empty && !legend_file.exists() {
+            // It may well be the folder of the model: its files have the names of those to write.
+            return Err(Failure::wrong(format!("{} has other files in it", folder.display()))
+                .help("name a new folder, an empty one, or one with probes of an earlier time"));
+        }
         for module in &instrumented.modules {
             let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
             lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
         }
         let legend = legend(&opened);
-        lts::write_file(&folder.join("probes.txt"), |out| out.write_all(legend.as_bytes()))?;
+        lts::write_file(&legend_file, |out| out.write_all(legend.as_bytes()))?;
         let modules = report::count(instrumented.modules.len() as u64, "module");
         terminal.remark(format!(
             "{modules} with probes on gate {} in {}; probes.txt tells what each stands for",
             instrumented.gate,
             folder.display()
         ));
+        for (name, value) in &example.constants {
+            terminal
+                .remark(format!("constant {name} is written as in the model: bind it to {value} yourself"));
+        }
         Ok(Answer::Yes)
     }
 
@@ -279,19 +288,19 @@ impl Cover {
 
     /// The source with its holes, and the findings as a compiler would tell them.
     fn show_holes(&self, shown: &report::Coverage, outcome: &Outcome, terminal: &Terminal) {
-        let annotated = shown.annotated(self.source, terminal.colour);
+        let annotated = shown.annotated(self.source, terminal.colour_results());
         if !annotated.is_empty() {
-            println!("\n{annotated}");
+            terminal.show_picture(format!("\n{annotated}"));
         }
         if !outcome.findings.is_empty() {
             let diagnostics: Vec<Diagnostic> = outcome.findings.iter().map(diagnostic).collect();
-            println!("{}", outcome.specification.sources.render_all(&diagnostics, terminal.colour));
+            let colour = terminal.colour_results();
+            terminal.show_picture(outcome.specification.sources.render_all(&diagnostics, colour));
         }
-        println!("\n{}", report::count(outcome.findings.len() as u64, "finding"));
+        terminal.show_picture(format!("\n{}", report::count(outcome.findings.len() as u64, "finding")));
     }
 
     fn answer(&self, shown: &report::Coverage, outcome: &Outcome, terminal: &Terminal) -> Answer {
-        let failed = |one: &&cover::ExampleOutcome| matches!(one.stopped, Some(Stopped::Error { .. }));
         let mut answer = Answer::Yes;
         for one in &outcome.examples {
             for module in &one.unused_modules {
@@ -301,11 +310,13 @@ impl Cover {
                 ));
             }
         }
-        for one in outcome.examples.iter().filter(failed) {
-            if let Some(stopped) = &one.stopped {
-                terminal.remark(format!("example `{}` fails: {stopped}", one.example.name));
+        for one in &outcome.examples {
+            if let Some(Stopped::Error(diagnostic)) = &one.stopped {
+                let message = format!("example `{}` fails: {}", one.example.name, diagnostic.message);
+                let diagnostic = Diagnostic { message, ..(**diagnostic).clone() };
+                terminal.remark(outcome.specification.sources.render(&diagnostic, terminal.colour));
+                answer = Answer::No;
             }
-            answer = Answer::No;
         }
         if shown.partial && answer == Answer::Yes {
             terminal.remark("partial result: allow more with --max-states or --max-time");

@@ -12,7 +12,7 @@ use source::Sources;
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error_after, read_lts};
+use crate::inputs::{ModelFile, ModelSource, read_lts};
 use crate::progress::with_progress;
 use crate::properties::PropertySource;
 use crate::terminal::Terminal;
@@ -222,7 +222,7 @@ impl Explain {
                     let trace = found.trace_to(file.model(), state).ok()?;
                     Some(trace.iter().map(|step| file.model().label(step.label)).collect())
                 });
-                let diagnostics = vec![model_error_after(file.model(), error, labels.as_ref())];
+                let diagnostics = vec![error.diagnostic(file.model(), labels.as_deref())];
                 Err(Failure { code: 1, diagnostics, sources: file.sources })
             }
             _ => Err(Failure::limit(format!(

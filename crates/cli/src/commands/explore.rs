@@ -7,7 +7,7 @@ use clap::Args;
 use explore::{Exploration, Limits, Outcome, Statistics};
 
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_error_after, write_lts};
+use crate::inputs::{ModelFile, ModelSource, write_lts};
 use crate::progress::with_progress;
 use crate::terminal::{Terminal, peak_bytes};
 
@@ -103,6 +103,6 @@ fn error_with_trace(file: ModelFile, found: &Exploration) -> Failure {
     let trace = state.and_then(|state| found.trace_to(file.model(), state).ok());
     let labels: Option<Vec<String>> =
         trace.map(|trace| trace.iter().map(|step| file.model().label(step.label)).collect());
-    let diagnostic = model_error_after(file.model(), &error, labels.as_ref());
+    let diagnostic = error.diagnostic(file.model(), labels.as_deref());
     Failure { code: 1, diagnostics: vec![diagnostic], sources: file.sources }
 }

@@ -140,19 +140,21 @@ impl Coverage {
         let tried = crate::count(found.tried as u64, "example");
         let _ = write!(page, "<section><h2>Suggestions</h2>\n<p>{tried} tried{how}.</p>\n");
         for example in &found.examples {
-            let _ = write!(page, "<details><summary>Add <code>{}</code>: ", escape(&example.root));
+            let _ = write!(page, "<details><summary>Add <code>{}</code>: ", escape(&example.name));
             let _ = write!(page, "it closes {}</summary>", crate::count(example.closes.len() as u64, "hole"));
             let closes: Vec<String> = example.closes.iter().map(ToString::to_string).collect();
             list(page, closes.iter().map(String::as_str));
             page.push_str("</details>\n");
         }
-        if !found.open.is_empty() {
-            let holes = crate::count(found.open.len() as u64, "hole");
-            let why = if found.exhaustive { "that no example can close" } else { "still open" };
-            let _ = write!(page, "<details><summary>{holes} {why}</summary>");
-            let open: Vec<String> = found.open.iter().map(ToString::to_string).collect();
-            list(page, open.iter().map(String::as_str));
-            page.push_str("</details>\n");
+        let why = if found.exhaustive { "that no example can close" } else { "still open" };
+        for (open, why) in [(&found.open, why), (&found.elsewhere, "in processes that no example starts")] {
+            if !open.is_empty() {
+                let holes = crate::count(open.len() as u64, "hole");
+                let _ = write!(page, "<details><summary>{holes} {why}</summary>");
+                let open: Vec<String> = open.iter().map(ToString::to_string).collect();
+                list(page, open.iter().map(String::as_str));
+                page.push_str("</details>\n");
+            }
         }
         page.push_str("</section>\n");
     }

@@ -7,6 +7,7 @@ mod lcov;
 mod lines;
 mod sarif;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -200,15 +201,23 @@ pub struct Suggestions {
     pub exhaustive: bool,
     /// What to add, with what it closes.
     pub examples: Vec<Suggestion>,
-    /// Holes that stay open.
+    /// Holes that stay open in processes that examples start.
     pub open: Vec<Hole>,
+    /// Holes that stay open in others.
+    pub elsewhere: Vec<Hole>,
 }
 
 /// One example to add.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suggestion {
+    /// What to call it: the process with its arguments, and what else belongs to it.
+    pub name: String,
     /// The process with its arguments.
     pub root: String,
+    /// The constants that it binds.
+    pub constants: BTreeMap<String, String>,
+    /// The modules that it brings along.
+    pub modules: Vec<String>,
     /// What it reaches that no example does.
     pub closes: Vec<Hole>,
 }
@@ -396,7 +405,7 @@ impl Coverage {
             writeln!(out, "\nsuggestions ({} tried)", count(suggestions.tried as u64, "example"))?;
             for suggestion in &suggestions.examples {
                 let closes = count(suggestion.closes.len() as u64, "hole");
-                writeln!(out, "  add {}: it closes {closes}", suggestion.root)?;
+                writeln!(out, "  add {}: it closes {closes}", suggestion.name)?;
                 for hole in suggestion.closes.iter().take(8) {
                     writeln!(out, "      {hole}")?;
                 }
@@ -410,8 +419,12 @@ impl Coverage {
                     }
                     false => writeln!(out, "  no example that was tried closes the other {open}")?,
                 }
-            } else if suggestions.examples.is_empty() {
+            } else if suggestions.examples.is_empty() && suggestions.elsewhere.is_empty() {
                 writeln!(out, "  nothing is left to cover")?;
+            }
+            if !suggestions.elsewhere.is_empty() {
+                let open = count(suggestions.elsewhere.len() as u64, "hole");
+                writeln!(out, "  {open} in processes that no example starts")?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Coverage, CoverageFinding};
+use super::{Coverage, CoverageExample, CoverageFinding};
 
 const RULES: [(&str, &str, &str); 5] = [
     ("ill-formed-decision", "One outcome never occurs, and blocks depend on it", "warning"),
@@ -34,12 +34,23 @@ impl Coverage {
                     "version": env!("CARGO_PKG_VERSION"),
                     "rules": rules,
                 } },
+                "invocations": [{
+                    "executionSuccessful": true,
+                    "toolExecutionNotifications": self.examples.iter().filter_map(notification).collect::<Vec<Value>>(),
+                }],
                 "columnKind": "unicodeCodePoints",
                 "results": self.findings.iter().map(result).collect::<Vec<Value>>(),
             }],
         });
         format!("{log:#}\n")
     }
+}
+
+/// What was not explored to the end, so that findings may change.
+fn notification(example: &CoverageExample) -> Option<Value> {
+    let stopped = example.stopped.as_ref()?;
+    let text = format!("the coverage of example `{}` is partial: {stopped}", example.name);
+    Some(json!({ "level": "warning", "message": { "text": text } }))
 }
 
 fn result(finding: &CoverageFinding) -> Value {
