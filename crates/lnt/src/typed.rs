@@ -647,6 +647,29 @@ pub struct Action {
     pub guard: Option<Expression>,
 }
 
+/// What happens to variables.
+pub enum Touch<'a> {
+    /// They are read.
+    Use(&'a Expression),
+    /// They are assigned.
+    Define(&'a Pattern),
+}
+
+impl Action {
+    /// What it does with variables, in order: it sends, then it receives, then it decides whether to accept.
+    pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
+        let sent = self.offers.iter().filter_map(|offer| match &offer.kind {
+            OfferKind::Send(value) => Some(Touch::Use(value)),
+            OfferKind::Receive(_) => None,
+        });
+        let received = self.offers.iter().filter_map(|offer| match &offer.kind {
+            OfferKind::Send(_) => None,
+            OfferKind::Receive(pattern) => Some(Touch::Define(pattern)),
+        });
+        sent.chain(received).chain(self.guard.iter().map(Touch::Use))
+    }
+}
+
 /// One value of an action.
 #[derive(Clone, Debug)]
 pub struct Offer {

@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
 use crate::typed::{
-    Argument, Expression, ExpressionKind, Gate, GateId, GateRef, Literal, LoopId, Mode, OfferKind, Parameter,
-    Pattern, PatternKind, Scope, Statement, StatementKind, VariableId,
+    Argument, Expression, ExpressionKind, Gate, GateId, GateRef, Literal, LoopId, Mode, Parameter, Pattern,
+    PatternKind, Scope, Statement, StatementKind, Touch, VariableId,
 };
 
 /// What `use` and `access` mention.
@@ -433,18 +433,11 @@ impl Flow<'_, '_> {
             }
             StatementKind::Action(action) => {
                 self.gate(action.gate);
-                for offer in &action.offers {
-                    if let OfferKind::Send(value) = &offer.kind {
-                        self.expression(value, &state);
+                for touch in action.touches() {
+                    match touch {
+                        Touch::Use(value) => self.expression(value, &state),
+                        Touch::Define(pattern) => self.pattern(pattern, &mut state),
                     }
-                }
-                for offer in &action.offers {
-                    if let OfferKind::Receive(pattern) = &offer.kind {
-                        self.pattern(pattern, &mut state);
-                    }
-                }
-                if let Some(guard) = &action.guard {
-                    self.expression(guard, &state);
                 }
                 state
             }

@@ -10,7 +10,7 @@ use super::Compiler;
 use super::body::{Body, Place};
 use super::code::{FlowEvent, Op};
 use crate::coverage::{pattern_variables, used_variables};
-use crate::typed::{Action, Expression, OfferKind, Pattern, VariableId};
+use crate::typed::{Action, Expression, Pattern, Touch, VariableId};
 
 impl<'p> Compiler<'p> {
     /// A variable is read.
@@ -55,23 +55,16 @@ impl<'p> Compiler<'p> {
         pattern_variables(pattern, &mut |variable, span| self.flow_definition(body, variable, span));
     }
 
-    /// What an action uses and defines: what it sends, then what it receives, then its guard.
+    /// What an action uses and defines.
     pub(super) fn flow_action(&mut self, body: &Body<'p>, action: &Action) {
         if !self.follows(body) {
             return;
         }
-        for offer in &action.offers {
-            if let OfferKind::Send(value) = &offer.kind {
-                self.flow_uses(body, value);
+        for touch in action.touches() {
+            match touch {
+                Touch::Use(value) => self.flow_uses(body, value),
+                Touch::Define(pattern) => self.flow_pattern(body, pattern),
             }
-        }
-        for offer in &action.offers {
-            if let OfferKind::Receive(pattern) = &offer.kind {
-                self.flow_pattern(body, pattern);
-            }
-        }
-        if let Some(guard) = &action.guard {
-            self.flow_uses(body, guard);
         }
     }
 

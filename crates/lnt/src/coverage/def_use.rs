@@ -13,7 +13,7 @@ use source::Span;
 use super::map::{entries, process_ends};
 use crate::typed::{
     Action, Argument, CaseBranch, ConditionalBranch, Expression, ExpressionKind, GateId, GateRef, LoopId,
-    Mode, OfferKind, Pattern, PatternKind, Process, Program, Statement, StatementKind, VariableId,
+    Mode, Pattern, PatternKind, Process, Program, Statement, StatementKind, Touch, VariableId,
 };
 
 /// The pairs of definitions and uses of all processes that [`coverage_map`](crate::coverage_map) counts, in the order
@@ -171,18 +171,11 @@ impl Walk<'_> {
     }
 
     fn action(&mut self, action: &Action, state: &mut State) {
-        for offer in &action.offers {
-            if let OfferKind::Send(value) = &offer.kind {
-                self.expression(value, state);
+        for touch in action.touches() {
+            match touch {
+                Touch::Use(value) => self.expression(value, state),
+                Touch::Define(pattern) => self.pattern(pattern, state),
             }
-        }
-        for offer in &action.offers {
-            if let OfferKind::Receive(pattern) = &offer.kind {
-                self.pattern(pattern, state);
-            }
-        }
-        if let Some(guard) = &action.guard {
-            self.expression(guard, state);
         }
     }
 
