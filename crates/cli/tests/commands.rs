@@ -183,6 +183,15 @@ fn explore_reports_sizes_limits_and_errors() {
     assert!(text.contains("256 is outside the range 0..255 of type nat"), "{text}");
     assert!(text.contains("m.lnt:6:") && text.contains("!nat_sup"), "{text}");
     assert!(text.contains("this happens in the step A !255, after: A !250, A !251"), "{text}");
+    let found = json(&watershed(here, &["explore", "m.lnt", "--json"]));
+    assert_eq!(found["deadlocks"], 0, "the state in which it fails is not explored");
+    let error = &found["error"];
+    assert_eq!((error["line"].as_u64(), error["step"].as_str()), (Some(6), Some("A !255")));
+    assert_eq!(error["trace"].as_array().map(Vec::len), Some(5));
+    // Of many steps, messages tell the last ones.
+    std::fs::write(here.join("long.lnt"), model.replace("250", "0")).unwrap();
+    let text = err(&watershed(here, &["explore", "long.lnt"]));
+    assert!(text.contains("after 255 steps, the last of them: A !235, A !236"), "{text}");
     let partial = watershed(here, &["explore", "m.lnt", "--max-states", "3", "--json"]);
     assert_eq!(code(&partial), 3);
     assert_eq!(

@@ -459,8 +459,9 @@ impl Search<'_> {
             return Some(Outcome::StateLimit);
         }
         let error = buffers.get(cut.buffer)?.error.clone()?;
-        // The state with the error has only some of its steps.
+        // The state with the error has only some of its steps: that there are none says nothing.
         let state = first + cut.buffer * self.piece + cut.row - 1;
+        self.statistics.deadlocks -= u64::from(buffers[cut.buffer].counts[cut.row - 1] == 0);
         self.statistics.expanded = state;
         Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }

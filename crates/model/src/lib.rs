@@ -111,6 +111,9 @@ pub struct StateView {
     pub values: Vec<(String, String)>,
 }
 
+/// The most steps before an error that a message tells.
+const MOST_STEPS: usize = 20;
+
 /// A run-time error of the model: an overflow, an unmatched case, an access out of range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelError {
@@ -125,14 +128,21 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// Where it happens, for people, after steps with these labels.
+    /// Where it happens, for people, after steps with these labels: the last ones of many.
     pub fn place(&self, model: &dyn Model, labels: &[String]) -> String {
         let step = self.during.map(|label| model.label(label));
+        let after = match labels.len().checked_sub(MOST_STEPS) {
+            None | Some(0) => format!("after: {}", labels.join(", ")),
+            Some(before) => {
+                let last = labels[before..].join(", ");
+                format!("after {} steps, the last of them: {last}", labels.len())
+            }
+        };
         match (labels, step) {
             ([], None) => "this happens in the first step".to_owned(),
             ([], Some(step)) => format!("this happens in the first step, {step}"),
-            (_, None) => format!("this happens in the step after: {}", labels.join(", ")),
-            (_, Some(step)) => format!("this happens in the step {step}, after: {}", labels.join(", ")),
+            (_, None) => format!("this happens in the step {after}"),
+            (_, Some(step)) => format!("this happens in the step {step}, {after}"),
         }
     }
 

@@ -31,6 +31,26 @@ pub struct Exploration {
     pub seconds: f64,
     /// The most memory in use so far, where the system tells.
     pub peak_bytes: Option<u64>,
+    /// The run-time error of the model that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunTimeError>,
+}
+
+/// A run-time error of a model.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunTimeError {
+    /// What went wrong.
+    pub message: String,
+    /// The file that it happens in.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<usize>,
+    /// The column there.
+    pub column: Option<usize>,
+    /// The label of the step in which it happens, where that has one.
+    pub step: Option<String>,
+    /// The labels of the steps before; none where it happens before the first.
+    pub trace: Option<Vec<String>>,
 }
 
 impl fmt::Display for Exploration {

@@ -30,7 +30,7 @@ pub use explanation::{
     NamedShape, Origin, SourceFile, TagCounts, TaggedSize, write_autx, write_csv_states,
     write_csv_transitions, write_cypher, write_dot,
 };
-pub use exploration::Exploration;
+pub use exploration::{Exploration, RunTimeError};
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;
 pub use system::{LabelUse, Size, System};

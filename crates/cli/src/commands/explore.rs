@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use explore::{Exploration, Limits, Outcome, Statistics};
+use model::ModelError;
 
 use crate::failure::{Answer, Failure};
 use crate::inputs::{ModelFile, ModelSource, write_lts};
@@ -52,12 +53,20 @@ impl Explore {
         if let Some(output) = &self.output {
             write_lts(&found.lts, output)?;
         }
+        let trace = trace_to_error(&file, &found);
         if !self.output.as_deref().is_some_and(lts::is_standard_stream) {
-            terminal.show(&summary(&found, start));
+            let mut shown = summary(&found, start);
+            if let Outcome::Error { error, .. } = &found.outcome {
+                shown.error = Some(error_view(&file, error, trace.clone()));
+            }
+            terminal.show(&shown);
         }
         match &found.outcome {
             Outcome::Complete => Ok(Answer::Yes),
-            Outcome::Error { .. } => Err(error_with_trace(file, &found)),
+            Outcome::Error { error, .. } => {
+                let diagnostics = vec![error.diagnostic(file.model(), trace.as_deref())];
+                Err(Failure { code: 1, diagnostics, sources: file.sources })
+            }
             limit => {
                 terminal.remark(format!("partial result: {}", describe(limit)));
                 Ok(Answer::Partial)
@@ -92,17 +101,25 @@ fn summary(found: &Exploration, start: Instant) -> report::Exploration {
         state_bytes: state_bytes as u64,
         seconds,
         peak_bytes: peak_bytes(),
+        error: None,
     }
 }
 
-/// A run-time error of the model, with the labels that lead to it.
-fn error_with_trace(file: ModelFile, found: &Exploration) -> Failure {
-    let Outcome::Error { error, state } = found.outcome.clone() else {
-        return Failure::wrong("the model failed");
-    };
-    let trace = state.and_then(|state| found.trace_to(file.model(), state).ok());
-    let labels: Option<Vec<String>> =
-        trace.map(|trace| trace.iter().map(|step| file.model().label(step.label)).collect());
-    let diagnostic = error.diagnostic(file.model(), labels.as_deref());
-    Failure { code: 1, diagnostics: vec![diagnostic], sources: file.sources }
+/// The labels of the steps before a run-time error; none where it happens before the first.
+fn trace_to_error(file: &ModelFile, found: &Exploration) -> Option<Vec<String>> {
+    let Outcome::Error { state: Some(state), .. } = found.outcome else { return None };
+    let trace = found.trace_to(file.model(), state).ok()?;
+    Some(trace.iter().map(|step| file.model().label(step.label)).collect())
+}
+
+fn error_view(file: &ModelFile, error: &ModelError, trace: Option<Vec<String>>) -> report::RunTimeError {
+    let position = error.span.map(|span| file.sources.position(span));
+    report::RunTimeError {
+        message: error.message.clone(),
+        file: error.span.map(|span| file.sources.name(span.file).to_owned()),
+        line: position.map(|position| position.line),
+        column: position.map(|position| position.column),
+        step: error.during.map(|label| file.model().label(label)),
+        trace,
+    }
 }
