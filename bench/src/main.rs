@@ -85,9 +85,9 @@ fn exploration() {
         "One thread each; Spin's verifier compiled with -O2 -DSAFETY -DNOREDUCE. Time is of the search alone for"
     );
     println!(
-        "Spin and of the whole process for us. Bytes a state: peak memory over states, for Spin without its DFS"
+        "Spin and of the whole process for us. Bytes a state: the peak of the whole process for us, the memory for"
     );
-    println!("stack and with its hash table as it comes.\n");
+    println!("states alone, without hash table and stack, for Spin.\n");
     println!(
         "| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes a state, ours / Spin | two threads |"
     );
