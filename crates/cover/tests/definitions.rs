@@ -291,6 +291,135 @@ fn finding_dead_code() {
     assert!(outcome.findings[0].message.contains("OTHER is never started"));
 }
 
+/// Definition 8, where control jumps. By hand: what follows a loop needs what the one `break` needs (x), and so does
+/// what follows a trap whose body never ends need what its `raise` needs (y). Two ways lead to D, z false, and z and x
+/// true: they have nothing in common that C does not need already. The blocks are A, break, B, A, raise, null, C, A,
+/// break and D; all are covered.
+#[test]
+fn definition_8_what_follows_a_jump_depends_on_what_leads_to_it() {
+    let outcome = cover(
+        "process MAIN [A, B, C, D : none] (x, y, z : bool) is
+            loop L in A; if x then break L end if end loop;
+            B;
+            trap exception E is null in loop A; if y then raise E end if end loop end trap;
+            C;
+            while z loop A; if x then break end if end loop;
+            D
+         end process",
+        &["MAIN (true, true, true)"],
+    );
+    let of = |text: &str| -> Vec<(usize, bool)> {
+        let block = blocks(&outcome).iter().position(|block| block == text).unwrap();
+        let depends = &outcome.specification.map.blocks[block].depends;
+        depends.iter().map(|one| (one.decision, one.outcome)).collect()
+    };
+    assert_eq!(of("B"), [(0, true)]);
+    assert_eq!(of("C"), [(0, true), (1, true)]);
+    assert_eq!(of("D"), [(0, true), (1, true)]);
+    assert_eq!(outcome.coverage.blocks, [true; 10]);
+}
+
+/// One defect is one finding, also where control would jump: with x = false, `break`, `raise` and the guards are never
+/// reached or passed, and what follows them is due to x alone. By hand: the decisions `x` are always false, and nothing
+/// else is wrong.
+#[test]
+fn what_a_jump_leads_to_is_due_to_what_keeps_it_from_happening() {
+    let ill = |count: usize| vec![(FindingKind::IllFormedDecision, "x".to_owned()); count];
+    let found = |body: &str| {
+        let text = format!("process MAIN [A, C, D : none] (x : bool) is {body} end process");
+        found(&cover(&text, &["MAIN (false)"]))
+    };
+    assert_eq!(found("loop L in A; if x then break L end if end loop; C"), ill(1));
+    assert_eq!(
+        found("trap exception E is C; D in loop A; if x then raise E end if end loop end trap; D"),
+        ill(1)
+    );
+    assert_eq!(found("disrupt loop A end loop by only if x then C end if end disrupt; D"), ill(1));
+    assert_eq!(found("A; select only if x then C end if [] only if x then D end if end select; A"), ill(2));
+    // Two ways out of a loop, and two loops one behind the other.
+    assert_eq!(
+        found(
+            "loop L in A; if x then break L end if; select A [] only if x then break L end if end select end loop;
+             loop K in C; if x then break K end if end loop; D"
+        ),
+        // The decision of the second loop is never evaluated: it has no finding.
+        ill(2)
+    );
+}
+
+/// An outcome is needed where it is one of several ways that are all blocked. By hand, with x = true and y = false: the
+/// while goes on for ever, C is reached neither by x becoming false nor by the break. Both decisions are ill-formed.
+/// With y = true, the break leads to C: everything is covered, and neither decision is needed.
+#[test]
+fn an_outcome_among_several_ways_is_needed_where_all_are_blocked() {
+    let text = "process MAIN [A, C : none] (x, y : bool) is
+            while x loop A; if y then break end if end loop; C
+         end process";
+    let ill = FindingKind::IllFormedDecision;
+    let outcome = cover(text, &["MAIN (true, false)"]);
+    assert_eq!(found(&outcome), [(ill, "x".to_owned()), (ill, "y".to_owned())]);
+    assert_eq!(
+        outcome.findings[0].message,
+        "ill-formed decision: it is always true, and 1 block would be reached if it were false"
+    );
+    let unnecessary = FindingKind::UnnecessaryDecision;
+    let outcome = cover(text, &["MAIN (true, true)"]);
+    assert_eq!(found(&outcome), [(unnecessary, "x".to_owned()), (unnecessary, "y".to_owned())]);
+    // One way is blocked by an action that has no partner, the other one by x: B is due to both.
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            par A in if x then A end if; B || stop end par
+         end process",
+        &["MAIN (true)"],
+    );
+    let sync = FindingKind::NonSynchronisableAction;
+    assert_eq!(found(&outcome), [(ill, "x".to_owned()), (sync, "A".to_owned())]);
+    // B is reached and has no partner itself: x would not help.
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            par B in if x then A end if; B || stop end par
+         end process",
+        &["MAIN (true)"],
+    );
+    assert_eq!(found(&outcome), [(unnecessary, "x".to_owned()), (sync, "B".to_owned())]);
+}
+
+/// The same across calls. By hand: P does not come back because x is true, so that B does not happen, whether it
+/// stands in the block of the call or behind another decision, which is not evaluated; and C, the handler of what P would raise, needs x as well.
+#[test]
+fn what_follows_a_call_is_due_to_what_keeps_the_process_from_ending() {
+    let ill = [(FindingKind::IllFormedDecision, "x".to_owned())];
+    for rest in ["B", "if x then B end if", "select B [] A end select"] {
+        let outcome = cover(
+            &format!(
+                "process P [A : none] (x : bool) is A; if x then stop end if end process
+                 process MAIN [A, B : none] (x : bool) is P [A] (x); {rest} end process"
+            ),
+            &["MAIN (true)"],
+        );
+        assert_eq!(found(&outcome), ill, "{rest}");
+    }
+    let outcome = cover(
+        "process P [A, E : none] (x : bool) is loop A; if x then raise E end if end loop end process
+         process MAIN [A, C, D : none] is
+            trap exception E is C in P [A, E] (false) end trap; D
+         end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), ill);
+}
+
+/// A handler of an exception that nothing raises is dead code, and says so; D behind it is due to that.
+#[test]
+fn a_handler_of_what_nothing_raises_is_dead_code() {
+    let outcome = cover(
+        "process MAIN [A, C, D : none] is trap exception E is C in loop A end loop end trap; D end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::DeadCode, "C".to_owned())]);
+    assert_eq!(outcome.findings[0].why, ["nothing raises the exception that leads to it"]);
+}
+
 /// The one liberty, minimal: the decision at the start of the branch is critical (definition 6), and the branch stops
 /// after A. Its probe stands behind the select, which never ends: probes do not see the outcome. The step A has
 /// evaluated it and is taken: measured directly, it is seen.
