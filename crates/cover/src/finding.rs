@@ -407,16 +407,19 @@ impl Search<'_> {
                 related: Vec::new(),
                 advice: None,
             };
+            let entered = entry.actions.iter().any(|&action| self.coverage.actions[action])
+                || entry.behind.is_some_and(|behind| entry.span.range().contains(&behind.range().start));
+            if entered {
+                finding.message = "dead code: the end of this block is never reached".to_owned();
+            }
+            let nothing_leads_there = entry.joins.iter().any(|&join| self.map.joins[join].ways.is_empty());
             match entry.behind {
                 Some(behind) => {
                     finding.why.push("what stands before it never ends".to_owned());
                     finding.related.push((behind, "control does not get past this".to_owned()));
                 }
-                None if entry.actions.iter().any(|&action| self.coverage.actions[action]) => {
-                    finding.message = "dead code: the end of this block is never reached".to_owned();
-                    finding.why.push("it is entered, and control stays inside".to_owned());
-                }
-                None if entry.joins.iter().any(|&join| self.map.joins[join].ways.is_empty()) => {
+                None if entered => finding.why.push("it is entered, and control stays inside".to_owned()),
+                None if nothing_leads_there => {
                     finding.why.push("nothing raises the exception that leads to it".to_owned());
                 }
                 None => finding.why.push("no decision and no action keeps control away from it".to_owned()),

@@ -48,7 +48,7 @@ pub struct Block {
     pub actions: Vec<usize>,
     /// The outcomes that its execution depends on (definition 8), the innermost last.
     pub depends: Vec<Dependency>,
-    /// The instruction before it that never ends, where there is one: then it can't be reached.
+    /// The instruction before its last one that never ends, where there is one: then that can't be reached.
     pub behind: Option<Span>,
     /// Blocks of the same process that are executed before it on every way to it.
     pub after: Vec<usize>,

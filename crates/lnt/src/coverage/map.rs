@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
             process,
             actions: Vec::new(),
             depends: way.depends.clone(),
-            behind: way.behind,
+            behind: None,
             after: way.after.clone(),
             joins: Vec::new(),
             calls: Vec::new(),
@@ -206,7 +206,8 @@ impl<'a> Walk<'a> {
         open.span = open.span.to(statement.span);
         open.last = statement.span;
         open.ends_before_last = need_not_return(statement);
-        // Calls before it in the block have come back.
+        // Calls before it in the block have to come back.
+        open.behind = way.behind;
         open.joins.clone_from(&way.joins);
         // Jumps are executed when they are entered; else, what stands before it in the block counts where it acts.
         let jumps = matches!(statement.kind, StatementKind::Break(_) | StatementKind::Raise { .. });
@@ -227,10 +228,11 @@ impl<'a> Walk<'a> {
             }
             StatementKind::Instantiate { process, .. } => {
                 open.calls.extend(self.entries[process.index()]);
-                if self.entries[process.index()].is_some() {
+                let ends = self.leaves[process.index()].ends;
+                if ends && self.entries[process.index()].is_some() {
                     way.joins.push(self.exits[process.index()]);
                 }
-                self.leaves[process.index()].ends
+                ends
             }
             StatementKind::Break(id) => {
                 if way.behind.is_none() {
