@@ -289,6 +289,15 @@ fn finding_dead_code() {
     );
     assert_eq!(found(&outcome).len(), 1);
     assert!(outcome.findings[0].message.contains("OTHER is never started"));
+    // Behind a call that never comes back, in the same block: nothing but the call keeps B from happening.
+    let outcome = cover(
+        "process P [A : none] is loop A end loop end process
+         process MAIN [A, B : none] is P [A]; B end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), [(dead, "P [A]; B".to_owned())]);
+    assert_eq!(outcome.findings[0].message, "dead code: the end of this block is never reached");
+    assert_eq!(outcome.findings[0].why, ["what stands before it never ends"]);
 }
 
 /// Definition 8, where control jumps. By hand: what follows a loop needs what the one `break` needs (x), and so does
@@ -461,6 +470,83 @@ fn a_refusal_is_an_outcome() {
         cover::Outcomes { yes: false, no: true }
     );
     assert_eq!(cover(text, &["MAIN (true)"]).coverage.decisions[0], cover::Outcomes { yes: true, no: false });
+}
+
+/// Reasons are sought in all states. By hand: T happens 60 · 60 · 60 = 216,000 times, and in the state behind it G is
+/// offered for the first and only time, to a partner that has stopped.
+#[test]
+fn an_action_that_is_offered_late_is_non_synchronisable() {
+    let outcome = cover(
+        "process COUNT [T, G, E : none] is
+            var a, b, c : nat in
+               for a := 0 while a < 60 by a := a + 1 loop
+                  for b := 0 while b < 60 by b := b + 1 loop
+                     for c := 0 while c < 60 by c := c + 1 loop T end loop
+                  end loop
+               end loop;
+               par G in G; E || stop end par
+            end var
+         end process",
+        &["COUNT"],
+    );
+    assert!(outcome.examples[0].states > 216_000);
+    assert_eq!(found(&outcome), [(FindingKind::NonSynchronisableAction, "G".to_owned())]);
+    assert_eq!(outcome.findings[0].why, ["it should meet COUNT, which has no action on G"]);
+}
+
+/// Values are counted, however many there are, and whatever the threads do. By hand: a nat is one of 0 to 255; there are
+/// 128 · 128 pairs of an even and an odd offer, all as unlike as the others, so that those are shown that come first
+/// as text.
+#[test]
+fn many_values_are_counted() {
+    let text = "process MAIN [A, B : any] is
+            var x : nat in x := any nat; if x >= 0 then A (x) else B end if end var
+         end process";
+    let outcome = cover(text, &["MAIN"]);
+    assert_eq!(outcome.findings[0].why, ["x was 0, 1, 2, 3, 4, 5, 6, 7 and 248 more up to 255"]);
+    let outcome = cover(
+        "process MAIN [A : any] is
+            var x, y : nat in
+               x := any nat where x mod 2 == 0; y := any nat where y mod 2 == 1; i;
+               par A in A (x) || A (y) end par
+            end var
+         end process",
+        &["MAIN"],
+    );
+    let why = &outcome.findings[0].why;
+    assert_eq!(why[0], "it should meet MAIN, but the values never match");
+    assert_eq!(why[1], "here A !0, there MAIN A !1");
+    assert_eq!(why[2], "here A !0, there MAIN A !101");
+    assert_eq!(why[5], "and more than 60 more pairs like these");
+}
+
+/// A limit does not let threads tell more than belongs to the result. By hand: v has a value of its own in every state,
+/// and behind n actions there are n + 1 states. 20,000 states are those behind up to 198 actions (19,900 of them) and 100
+/// of the 200 behind 199. All but the first were reached by a step that evaluated v: 19,999 values, 8 of which are shown.
+#[test]
+fn a_limit_limits_the_values_that_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    let text = "module m is
+         type pair is pair (x, y : nat) with \"==\" end type
+         process MAIN [A, B, C : none] is
+            var v : pair in
+               v := pair (0, 0);
+               loop
+                  select A; v := v.{x => v.x + 1} [] B; v := v.{y => v.y + 1} end select;
+                  if v == pair (0, 0) then C end if
+               end loop
+            end var
+         end process end module";
+    std::fs::write(&path, text).unwrap();
+    let why = [1, 2, 4].map(|threads| {
+        let limits = explore::Limits { states: 20_000, threads, ..explore::Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let outcome =
+            cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &lts::Progress::new());
+        outcome.unwrap_or_else(|_| panic!("the example type-checks")).findings[0].why.clone()
+    });
+    assert!(why.iter().all(|why| why[0].ends_with(" and 19991 more")), "{why:?}");
 }
 
 /// A model without decisions, and one without anything.
