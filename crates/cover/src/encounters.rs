@@ -1,12 +1,15 @@
 //! Why holes are there: what kept offered actions from happening, and which values decisions were evaluated on.
 //!
-//! This looks at states again, and only where there is something to explain.
+//! This looks at states again, at all of them, and only where there is something to explain. What is kept does not depend
+//! on the order in which it is seen.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
-use explore::Exploration;
+use explore::{Exploration, Outcome};
 use lts::{OriginId, Progress, StateId};
-use model::{Encounter, Obstacle};
+use model::{Encounter, Observer, Obstacle, Provenance};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use source::Span;
 
@@ -44,19 +47,34 @@ impl Evidence {
     }
 }
 
-/// How many states are looked at for reasons.
-const MOST_STATES: usize = 200_000;
-/// How many different pairs of offers, or values, are shown.
+/// How many states one thread looks at before it takes others.
+const STATES_AT_ONCE: usize = 4096;
+/// How many different pairs of offers are shown, and places of partners.
 const MOST_SHOWN: usize = 4;
+/// How many different pairs of offers are counted.
+const MOST_COUNTED: usize = 64;
+/// How many different values of an operand are shown.
+const MOST_VALUES: usize = 8;
 
 /// What was seen of the encounters of one action.
 #[derive(Default)]
 struct Seen {
     nearest: Option<Obstacle>,
-    /// Own offer and those of a partner, at the nearest obstacle.
-    pairs: BTreeSet<(String, String, String)>,
+    /// Own offer and those of a partner, at the nearest obstacle: the first ones of all.
+    pairs: BTreeSet<Pair>,
+    /// Whether there are more pairs than are counted.
+    more_pairs: bool,
     partners: BTreeSet<String>,
     places: BTreeSet<Span>,
+}
+
+/// An offer that does not meet another one. Those that nearly match come first: they tell most.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    likeness: Reverse<usize>,
+    own: String,
+    partner: String,
+    other: String,
 }
 
 /// Gathers the reasons for actions that were not exercised by any example.
@@ -112,46 +130,56 @@ impl Gathering {
         if !wanted.contains(&true) {
             return;
         }
-        let mut observer = opened.observer();
-        for state in 0..found.states().min(MOST_STATES) {
-            if progress.is_cancelled() {
-                return;
-            }
-            let state = found.state(opened.model(), StateId::new(state));
-            let _ = observer.encounters(&state, &wanted, &mut |encounter| {
-                if let Some(action) = action_of(encounter.action.0 as usize) {
-                    let place = |mark: model::MarkId| {
-                        let mark = action_of(mark.0 as usize)?;
-                        Some(specification.map.actions[mark].span)
-                    };
-                    self.seen.entry(action).or_default().add(&encounter, &place);
+        let place = |mark: model::MarkId| {
+            let action = action_of(mark.0 as usize)?;
+            Some(specification.map.actions[action].span)
+        };
+        let look = |observer: &mut Box<dyn Observer + '_>, first: usize| {
+            let mut seen: FxHashMap<usize, Seen> = FxHashMap::default();
+            for state in first..found.states().min(first + STATES_AT_ONCE) {
+                if progress.is_cancelled() {
+                    break;
                 }
-            });
-        }
+                let state = found.state(opened.model(), StateId::new(state));
+                let _ = observer.encounters(&state, &wanted, &mut |encounter| {
+                    if let Some(action) = action_of(encounter.action.0 as usize) {
+                        seen.entry(action).or_default().add(&encounter, &place);
+                    }
+                });
+            }
+            seen
+        };
+        let pieces = (0..found.states()).into_par_iter().step_by(STATES_AT_ONCE);
+        let seen = pieces.map_init(|| opened.observer(), look).reduce(FxHashMap::default, merged);
+        self.seen = merged(std::mem::take(&mut self.seen), seen);
     }
 
     /// Adds the values that decisions of an example were evaluated on; the model has to observe them.
-    pub fn look_at_values(&mut self, opened: &Opened, places: &Places, specification: &Specification) {
+    pub fn look_at_values(
+        &mut self,
+        opened: &Opened,
+        places: &Places,
+        found: &Exploration,
+        specification: &Specification,
+    ) {
         let provenance = opened.model().provenance();
         let decisions: FxHashMap<Span, usize> = (opened.map.decisions.iter().zip(&places.decisions))
             .filter_map(|(decision, place)| Some((decision.span, (*place)?)))
             .collect();
-        let mut marks: Vec<model::MarkId> = (0..provenance.origins().len() as u32)
-            .flat_map(|row| provenance.marks_of(OriginId::from_raw(row)))
+        let mut marks: Vec<model::MarkId> = origins(opened, found)
+            .into_iter()
+            .flat_map(|origin| provenance.marks_of(origin))
             .filter(|mark| mark.0 as usize >= provenance.marks().len())
             .collect();
         marks.sort_unstable();
         marks.dedup();
-        for observation in marks.into_iter().filter_map(|mark| opened.observation(mark)) {
+        for observation in marks.into_iter().filter_map(opened.model.observations()) {
             let Some(&decision) = decisions.get(&observation.decision) else { continue };
             let own = &specification.map.decisions[decision];
             let file = own.span.file;
             for (span, value) in observation.values {
                 let values = self.values.entry(decision).or_default();
-                let seen = values.entry(Span { file, ..span }).or_default();
-                if seen.len() <= 64 {
-                    seen.insert(value);
-                }
+                values.entry(Span { file, ..span }).or_default().insert(value);
             }
         }
     }
@@ -186,6 +214,40 @@ impl Gathering {
     }
 }
 
+/// The origins of the steps that belong to an exploration.
+fn origins(opened: &Opened, found: &Exploration) -> Vec<OriginId> {
+    let model = opened.model();
+    let mut origins: Vec<OriginId> = match &found.outcome {
+        Outcome::Complete => {
+            return (0..model.provenance().origins().len() as u32).map(OriginId::from_raw).collect();
+        }
+        Outcome::Error { state: None, .. } => Vec::new(),
+        _ => vec![opened.initial()],
+    };
+    // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
+    let mut worker = model.worker();
+    for state in 0..found.statistics.expanded {
+        let state = found.state(model, StateId::new(state));
+        let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
+        if origins.len() > 1 << 16 {
+            origins.sort_unstable();
+            origins.dedup();
+        }
+    }
+    origins.sort_unstable();
+    origins.dedup();
+    origins.retain(|&origin| origin != Provenance::NONE);
+    origins
+}
+
+/// What was seen in some states and in others.
+fn merged(mut one: FxHashMap<usize, Seen>, other: FxHashMap<usize, Seen>) -> FxHashMap<usize, Seen> {
+    for (action, seen) in other {
+        one.entry(action).or_default().merge(seen);
+    }
+    one
+}
+
 impl Seen {
     fn add(&mut self, encounter: &Encounter, place: &dyn Fn(model::MarkId) -> Option<Span>) {
         if self.nearest.is_some_and(|nearest| nearest > encounter.obstacle) {
@@ -195,20 +257,49 @@ impl Seen {
             *self = Seen { nearest: Some(encounter.obstacle), ..Seen::default() };
         }
         for partner in &encounter.partners {
-            self.partners.insert(partner.process.clone());
-            if self.places.len() < MOST_SHOWN {
-                self.places.extend(partner.actions.iter().filter_map(|&mark| place(mark)).take(MOST_SHOWN));
+            if !self.partners.contains(&partner.process) {
+                self.partners.insert(partner.process.clone());
             }
+            self.places.extend(partner.actions.iter().filter_map(|&mark| place(mark)));
             let none = [(None, String::new())];
             let offers = if partner.offers.is_empty() { none.as_slice() } else { partner.offers.as_slice() };
             for (_, offer) in offers {
-                if self.pairs.len() <= 64 {
-                    self.pairs.insert((encounter.offer.clone(), partner.process.clone(), offer.clone()));
-                }
+                self.pair(&encounter.offer, &partner.process, offer);
             }
         }
         if encounter.partners.is_empty() {
-            self.pairs.insert((encounter.offer.clone(), String::new(), String::new()));
+            self.pair(&encounter.offer, "", "");
+        }
+        self.shorten();
+    }
+
+    fn pair(&mut self, own: &str, partner: &str, other: &str) {
+        let likeness = Reverse(likeness(own, other));
+        let [own, partner, other] = [own, partner, other].map(str::to_owned);
+        self.pairs.insert(Pair { likeness, own, partner, other });
+    }
+
+    fn merge(&mut self, mut other: Seen) {
+        match self.nearest.cmp(&other.nearest) {
+            Ordering::Less => *self = other,
+            Ordering::Greater => {}
+            Ordering::Equal => {
+                self.pairs.append(&mut other.pairs);
+                self.partners.append(&mut other.partners);
+                self.places.append(&mut other.places);
+                self.more_pairs |= other.more_pairs;
+                self.shorten();
+            }
+        }
+    }
+
+    fn shorten(&mut self) {
+        while self.pairs.len() > MOST_COUNTED {
+            self.pairs.pop_last();
+            self.more_pairs = true;
+        }
+        while self.places.len() > MOST_SHOWN {
+            self.places.pop_last();
         }
     }
 
@@ -220,16 +311,15 @@ impl Seen {
             [others @ .., last] => format!("{} and {last}", others.join(", ")),
         };
         let mut why = Vec::new();
-        // Those that nearly match tell most.
-        let mut pairs: Vec<&(String, String, String)> = self.pairs.iter().collect();
-        pairs.sort_by_key(|(own, _, other)| std::cmp::Reverse(likeness(own, other)));
         let shown = |why: &mut Vec<String>, verb: &str| {
-            for (own, partner, other) in pairs.iter().take(MOST_SHOWN) {
+            for Pair { own, partner, other, .. } in self.pairs.iter().take(MOST_SHOWN) {
                 if !other.is_empty() {
                     why.push(format!("here {own}, {verb} {partner} {other}"));
                 }
             }
-            if self.pairs.len() > MOST_SHOWN {
+            if self.more_pairs {
+                why.push(format!("and more than {} more pairs like these", MOST_COUNTED - MOST_SHOWN));
+            } else if self.pairs.len() > MOST_SHOWN {
                 why.push(format!("and {} more pairs like these", self.pairs.len() - MOST_SHOWN));
             }
         };
@@ -253,12 +343,12 @@ impl Seen {
             }
             Some(Obstacle::Refused) if who.is_empty() => {
                 why.push("its guard never holds, or its pattern never matches".to_owned());
-                let offers: BTreeSet<&str> = self.pairs.iter().map(|(own, _, _)| own.as_str()).collect();
+                let offers: BTreeSet<&str> = self.pairs.iter().map(|pair| pair.own.as_str()).collect();
                 why.extend(offers.iter().take(MOST_SHOWN).map(|own| format!("it offers {own}")));
             }
             Some(Obstacle::Refused) => {
                 why.push(format!("it meets {who}, but a guard never holds, or a pattern never matches"));
-                let offers: BTreeSet<&str> = self.pairs.iter().map(|(own, _, _)| own.as_str()).collect();
+                let offers: BTreeSet<&str> = self.pairs.iter().map(|pair| pair.own.as_str()).collect();
                 why.extend(offers.iter().take(MOST_SHOWN).map(|own| format!("together they offer {own}")));
                 word = "takes part";
             }
@@ -275,14 +365,17 @@ fn likeness(own: &str, other: &str) -> usize {
 }
 
 fn list(values: &BTreeSet<String>) -> String {
-    let mut values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let mut values: Vec<(Option<i128>, &str)> =
+        values.iter().map(|value| (value.parse::<i128>().ok(), value.as_str())).collect();
     // Numbers in their order, not as text.
-    values.sort_by_key(|value| (value.parse::<i64>().ok(), *value));
-    let more = values.len().saturating_sub(8);
-    values.truncate(8);
-    match (values.as_slice(), more) {
-        ([only], 0) => format!("always {only}"),
-        (some, 0) => some.join(", "),
-        (some, more) => format!("{} and {more} more", some.join(", ")),
+    values.sort_unstable();
+    let numbers = values.iter().all(|(number, _)| number.is_some());
+    let shown: Vec<&str> = values.iter().take(MOST_VALUES).map(|(_, value)| *value).collect();
+    let shown = shown.join(", ");
+    match (values.as_slice(), values.len().saturating_sub(MOST_VALUES)) {
+        ([_], _) => format!("always {shown}"),
+        (_, 0) => shown,
+        ([.., (_, greatest)], more) if numbers => format!("{shown} and {more} more up to {greatest}"),
+        (_, more) => format!("{shown} and {more} more"),
     }
 }

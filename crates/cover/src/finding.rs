@@ -8,9 +8,10 @@
 //!
 //! Two refinements keep one defect one finding. An action counts as non-synchronisable where it was offered and never
 //! happened; those behind it in its block have not been offered, and are named with it. Code that can only be reached
-//! through a hole that has a finding is due to that.
+//! through a hole that has a finding is due to that; where several ways lead to it, all of them have to be blocked so.
+//! The outcomes on such ways control the code as well: one of them would lead there.
 
-use model::CoverageMap;
+use model::{CoverageMap, Dependency, Way};
 use source::Span;
 
 use crate::coverage::Coverage;
@@ -83,8 +84,14 @@ pub fn findings(
     evidence: &Evidence,
     roots: &[usize],
 ) -> Vec<Finding> {
-    let mut search =
-        Search { map, coverage, evidence, explained: vec![false; map.blocks.len()], findings: Vec::new() };
+    let mut search = Search {
+        map,
+        coverage,
+        evidence,
+        explained: vec![false; map.blocks.len()],
+        explained_joins: vec![false; map.joins.len()],
+        findings: Vec::new(),
+    };
     search.decisions();
     search.actions();
     search.unused_processes(roots);
@@ -101,11 +108,14 @@ struct Search<'a> {
     evidence: &'a Evidence,
     /// Uncovered blocks that some finding explains.
     explained: Vec<bool>,
+    /// Joins all ways to which lead through explained holes.
+    explained_joins: Vec<bool>,
     findings: Vec<Finding>,
 }
 
 impl Search<'_> {
     fn decisions(&mut self) {
+        let reached = self.reached_joins();
         for (number, decision) in self.map.decisions.iter().enumerate() {
             let outcomes = self.coverage.decisions[number];
             let missing = match (outcomes.yes, outcomes.no) {
@@ -113,9 +123,8 @@ impl Search<'_> {
                 (false, true) => true,
                 _ => continue,
             };
-            let controls = |block: &model::Block| {
-                block.depends.iter().any(|one| one.decision == number && one.outcome == missing)
-            };
+            let outcome = Dependency { decision: number, outcome: missing };
+            let controls = |block: &model::Block| block.depends.contains(&outcome);
             let controlled: Vec<usize> =
                 (0..self.map.blocks.len()).filter(|&block| controls(&self.map.blocks[block])).collect();
             // What can't be reached by its place stays dead when the decision is mended.
@@ -145,15 +154,70 @@ impl Search<'_> {
                     let block = self.map.blocks[first].span;
                     finding.related.push((block, format!("only reached when it is {other}")));
                 }
-                None => {
-                    finding.kind = FindingKind::UnnecessaryDecision;
-                    finding.message = format!(
-                        "unnecessary decision: it is always {constant}, and nothing depends on the other outcome"
-                    );
-                }
+                None => match self.would_reach(outcome, &reached).as_slice() {
+                    [] => {
+                        finding.kind = FindingKind::UnnecessaryDecision;
+                        finding.message = format!(
+                            "unnecessary decision: it is always {constant}, and nothing depends on the other outcome"
+                        );
+                    }
+                    blocks => {
+                        let other = if missing { "true" } else { "false" };
+                        finding.message = format!(
+                            "ill-formed decision: it is always {constant}, and {} reached if it were {other}",
+                            plural(blocks.len(), "block would be", "blocks would be")
+                        );
+                        let block = self.map.blocks[blocks[0]].span;
+                        finding.related.push((
+                            block,
+                            format!("reached when it is {other}, or in ways that are blocked too"),
+                        ));
+                    }
+                },
             }
             self.findings.push(finding);
         }
+    }
+
+    /// The joins that control has come to, as far as coverage tells.
+    fn reached_joins(&self) -> Vec<bool> {
+        let mut reached = vec![false; self.map.joins.len()];
+        loop {
+            let passable = |way: &Way| {
+                way.depends.iter().all(|one| self.coverage.decisions[one.decision].has(one.outcome))
+                    && way.after.iter().all(|&block| self.coverage.blocks[block])
+                    && way.joins.iter().all(|&join| reached[join])
+            };
+            let unreached = (0..reached.len()).filter(|&join| !reached[join]);
+            let more: Vec<usize> =
+                unreached.filter(|&join| self.map.joins[join].ways.iter().any(passable)).collect();
+            if more.is_empty() {
+                return reached;
+            }
+            more.into_iter().for_each(|join| reached[join] = true);
+        }
+    }
+
+    /// The uncovered blocks to which an outcome is one of several ways, all of them blocked.
+    fn would_reach(&self, outcome: Dependency, reached: &[bool]) -> Vec<usize> {
+        let mut needed: Vec<bool> = vec![false; reached.len()];
+        loop {
+            let leads =
+                |way: &Way| way.depends.contains(&outcome) || way.joins.iter().any(|&join| needed[join]);
+            let open = (0..reached.len()).filter(|&join| !reached[join] && !needed[join]);
+            let more: Vec<usize> = open.filter(|&join| self.map.joins[join].ways.iter().any(leads)).collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|join| needed[join] = true);
+        }
+        let behind = |&block: &usize| {
+            let entry = &self.map.blocks[block];
+            !self.coverage.blocks[block]
+                && entry.behind.is_none()
+                && entry.joins.iter().any(|&join| needed[join])
+        };
+        (0..self.map.blocks.len()).filter(behind).collect()
     }
 
     fn actions(&mut self) {
@@ -206,8 +270,21 @@ impl Search<'_> {
                 let started = self.coverage_of_process(entry.process);
                 let uncalled =
                     !started && !callers.is_empty() && callers.iter().all(|&caller| self.is_hole(caller));
-                if behind || uncalled {
+                let joins = !dead(block) && entry.joins.iter().any(|&join| self.explained_joins[join]);
+                if behind || joins || uncalled {
                     self.explained[block] = true;
+                    changed = true;
+                }
+            }
+            for join in 0..self.map.joins.len() {
+                let ways = &self.map.joins[join].ways;
+                let explained = |way: &Way| {
+                    way.depends.iter().any(|&one| self.is_missing(one))
+                        || way.after.iter().any(|&before| self.is_hole(before))
+                        || way.joins.iter().any(|&passed| self.explained_joins[passed])
+                };
+                if !self.explained_joins[join] && !ways.is_empty() && ways.iter().all(explained) {
+                    self.explained_joins[join] = true;
                     changed = true;
                 }
             }
@@ -215,6 +292,12 @@ impl Search<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether an outcome is the one that is missing of a decision.
+    fn is_missing(&self, one: Dependency) -> bool {
+        let outcomes = self.coverage.decisions[one.decision];
+        outcomes.has(!one.outcome) && !outcomes.has(one.outcome)
     }
 
     fn is_hole(&self, block: usize) -> bool {
@@ -311,14 +394,20 @@ impl Search<'_> {
                 related: Vec::new(),
                 advice: None,
             };
+            let entered = entry.actions.iter().any(|&action| self.coverage.actions[action])
+                || entry.behind.is_some_and(|behind| entry.span.range().contains(&behind.range().start));
+            if entered {
+                finding.message = "dead code: the end of this block is never reached".to_owned();
+            }
+            let nothing_leads_there = entry.joins.iter().any(|&join| self.map.joins[join].ways.is_empty());
             match entry.behind {
                 Some(behind) => {
                     finding.why.push("what stands before it never ends".to_owned());
                     finding.related.push((behind, "control does not get past this".to_owned()));
                 }
-                None if entry.actions.iter().any(|&action| self.coverage.actions[action]) => {
-                    finding.message = "dead code: the end of this block is never reached".to_owned();
-                    finding.why.push("it is entered, and control stays inside".to_owned());
+                None if entered => finding.why.push("it is entered, and control stays inside".to_owned()),
+                None if nothing_leads_there => {
+                    finding.why.push("nothing raises the exception that leads to it".to_owned());
                 }
                 None => finding.why.push("no decision and no action keeps control away from it".to_owned()),
             }

@@ -293,7 +293,7 @@ fn gather_evidence(
         let Ok(opened) = subject.open_watching(one.example, &watched) else { continue };
         let limits = limits_of(one.example, settings, 1);
         let (_, found) = measure(opened.model(), &opened.map, opened.initial(), &limits, progress);
-        gathering.look_at_values(&opened, &one.places, specification);
+        gathering.look_at_values(&opened, &one.places, &found, specification);
         gathering.look_at(&opened, &one.places, &found, &actions, specification, progress);
     }
     gathering.evidence(specification)

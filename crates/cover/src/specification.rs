@@ -3,7 +3,7 @@
 //! Every example is a program of its own, and has its own table of source files. Here they meet: an entry is known by
 //! its file and its place in it. What stands in modules that examples bring along is input, not specification.
 
-use model::{ActionInstance, Block, CoverageMap, Decision, Dependency, MarkKind, Provenance};
+use model::{ActionInstance, Block, CoverageMap, Decision, Dependency, Join, MarkKind, Provenance, Way};
 use rustc_hash::FxHashMap;
 use source::{FileId, LineColumn, Sources, Span};
 
@@ -55,9 +55,22 @@ impl Specification {
             map.blocks.iter().map(|entry| adding.block(entry, &processes, &decisions)).collect();
         let actions: Vec<Option<usize>> =
             map.actions.iter().map(|entry| adding.action(entry, &processes, &blocks)).collect();
+        // Known blocks keep their joins.
+        let first_join = self.map.joins.len();
+        if self.map.blocks.len() > first_block {
+            self.map.joins.extend(map.joins.iter().map(|join| {
+                let ways = join.ways.iter().map(|way| Way {
+                    depends: placed_dependencies(&way.depends, &decisions),
+                    after: way.after.iter().filter_map(|&before| blocks[before]).collect(),
+                    joins: way.joins.iter().map(|&passed| first_join + passed).collect(),
+                });
+                Join { ways: ways.collect() }
+            }));
+        }
         for (block, place) in map.blocks.iter().zip(&blocks) {
             if let Some(place) = place.filter(|&place| place >= first_block) {
                 let own = &mut self.map.blocks[place];
+                own.joins = block.joins.iter().map(|&passed| first_join + passed).collect();
                 own.actions = block.actions.iter().filter_map(|&action| actions[action]).collect();
                 own.after = block.after.iter().filter_map(|&before| blocks[before]).collect();
                 own.calls = block.calls.iter().filter_map(|&process| processes[process]).collect();
@@ -157,10 +170,7 @@ impl Adding<'_> {
         self.entry(Kind::Block, entry.span, |adding, span| {
             let last = adding.span(entry.last).unwrap_or(span);
             let behind = entry.behind.and_then(|behind| adding.span(behind));
-            let depends = entry.depends.iter().filter_map(|dependency| {
-                Some(Dependency { decision: decisions[dependency.decision]?, outcome: dependency.outcome })
-            });
-            let depends = depends.collect();
+            let depends = placed_dependencies(&entry.depends, decisions);
             let blocks = &mut adding.specification.map.blocks;
             blocks.push(Block { span, last, process, behind, depends, ..entry.clone() });
             blocks.len() - 1
@@ -180,6 +190,14 @@ impl Adding<'_> {
             actions.len() - 1
         })
     }
+}
+
+/// Dependencies on decisions of an example in terms of the specification.
+fn placed_dependencies(depends: &[Dependency], decisions: &[Option<usize>]) -> Vec<Dependency> {
+    let placed = depends.iter().filter_map(|dependency| {
+        Some(Dependency { decision: decisions[dependency.decision]?, outcome: dependency.outcome })
+    });
+    placed.collect()
 }
 
 /// What each mark of a model stands for in its coverage map.

@@ -289,6 +289,144 @@ fn finding_dead_code() {
     );
     assert_eq!(found(&outcome).len(), 1);
     assert!(outcome.findings[0].message.contains("OTHER is never started"));
+    // Behind a call that never comes back, in the same block: nothing but the call keeps B from happening.
+    let outcome = cover(
+        "process P [A : none] is loop A end loop end process
+         process MAIN [A, B : none] is P [A]; B end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), [(dead, "P [A]; B".to_owned())]);
+    assert_eq!(outcome.findings[0].message, "dead code: the end of this block is never reached");
+    assert_eq!(outcome.findings[0].why, ["what stands before it never ends"]);
+}
+
+/// Definition 8, where control jumps. By hand: what follows a loop needs what the one `break` needs (x), and so does
+/// what follows a trap whose body never ends need what its `raise` needs (y). Two ways lead to D, z false, and z and x
+/// true: they have nothing in common that C does not need already. The blocks are A, break, B, A, raise, null, C, A,
+/// break and D; all are covered.
+#[test]
+fn definition_8_what_follows_a_jump_depends_on_what_leads_to_it() {
+    let outcome = cover(
+        "process MAIN [A, B, C, D : none] (x, y, z : bool) is
+            loop L in A; if x then break L end if end loop;
+            B;
+            trap exception E is null in loop A; if y then raise E end if end loop end trap;
+            C;
+            while z loop A; if x then break end if end loop;
+            D
+         end process",
+        &["MAIN (true, true, true)"],
+    );
+    let of = |text: &str| -> Vec<(usize, bool)> {
+        let block = blocks(&outcome).iter().position(|block| block == text).unwrap();
+        let depends = &outcome.specification.map.blocks[block].depends;
+        depends.iter().map(|one| (one.decision, one.outcome)).collect()
+    };
+    assert_eq!(of("B"), [(0, true)]);
+    assert_eq!(of("C"), [(0, true), (1, true)]);
+    assert_eq!(of("D"), [(0, true), (1, true)]);
+    assert_eq!(outcome.coverage.blocks, [true; 10]);
+}
+
+/// One defect is one finding, also where control would jump: with x = false, `break`, `raise` and the guards are never
+/// reached or passed, and what follows them is due to x alone. By hand: the decisions `x` are always false, and nothing
+/// else is wrong.
+#[test]
+fn what_a_jump_leads_to_is_due_to_what_keeps_it_from_happening() {
+    let ill = |count: usize| vec![(FindingKind::IllFormedDecision, "x".to_owned()); count];
+    let found = |body: &str| {
+        let text = format!("process MAIN [A, C, D : none] (x : bool) is {body} end process");
+        found(&cover(&text, &["MAIN (false)"]))
+    };
+    assert_eq!(found("loop L in A; if x then break L end if end loop; C"), ill(1));
+    assert_eq!(
+        found("trap exception E is C; D in loop A; if x then raise E end if end loop end trap; D"),
+        ill(1)
+    );
+    assert_eq!(found("disrupt loop A end loop by only if x then C end if end disrupt; D"), ill(1));
+    assert_eq!(found("A; select only if x then C end if [] only if x then D end if end select; A"), ill(2));
+    // Two ways out of a loop, and two loops one behind the other.
+    assert_eq!(
+        found(
+            "loop L in A; if x then break L end if; select A [] only if x then break L end if end select end loop;
+             loop K in C; if x then break K end if end loop; D"
+        ),
+        // The decision of the second loop is never evaluated: it has no finding.
+        ill(2)
+    );
+}
+
+/// An outcome is needed where it is one of several ways that are all blocked. By hand, with x = true and y = false: the
+/// while goes on for ever, C is reached neither by x becoming false nor by the break. Both decisions are ill-formed.
+/// With y = true, the break leads to C: everything is covered, and neither decision is needed.
+#[test]
+fn an_outcome_among_several_ways_is_needed_where_all_are_blocked() {
+    let text = "process MAIN [A, C : none] (x, y : bool) is
+            while x loop A; if y then break end if end loop; C
+         end process";
+    let ill = FindingKind::IllFormedDecision;
+    let outcome = cover(text, &["MAIN (true, false)"]);
+    assert_eq!(found(&outcome), [(ill, "x".to_owned()), (ill, "y".to_owned())]);
+    assert_eq!(
+        outcome.findings[0].message,
+        "ill-formed decision: it is always true, and 1 block would be reached if it were false"
+    );
+    let unnecessary = FindingKind::UnnecessaryDecision;
+    let outcome = cover(text, &["MAIN (true, true)"]);
+    assert_eq!(found(&outcome), [(unnecessary, "x".to_owned()), (unnecessary, "y".to_owned())]);
+    // One way is blocked by an action that has no partner, the other one by x: B is due to both.
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            par A in if x then A end if; B || stop end par
+         end process",
+        &["MAIN (true)"],
+    );
+    let sync = FindingKind::NonSynchronisableAction;
+    assert_eq!(found(&outcome), [(ill, "x".to_owned()), (sync, "A".to_owned())]);
+    // B is reached and has no partner itself: x would not help.
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            par B in if x then A end if; B || stop end par
+         end process",
+        &["MAIN (true)"],
+    );
+    assert_eq!(found(&outcome), [(unnecessary, "x".to_owned()), (sync, "B".to_owned())]);
+}
+
+/// The same across calls. By hand: P does not come back because x is true, so that B does not happen, whether it
+/// stands in the block of the call or behind another decision, which is not evaluated; and C, the handler of what P would raise, needs x as well.
+#[test]
+fn what_follows_a_call_is_due_to_what_keeps_the_process_from_ending() {
+    let ill = [(FindingKind::IllFormedDecision, "x".to_owned())];
+    for rest in ["B", "if x then B end if", "select B [] A end select"] {
+        let outcome = cover(
+            &format!(
+                "process P [A : none] (x : bool) is A; if x then stop end if end process
+                 process MAIN [A, B : none] (x : bool) is P [A] (x); {rest} end process"
+            ),
+            &["MAIN (true)"],
+        );
+        assert_eq!(found(&outcome), ill, "{rest}");
+    }
+    let outcome = cover(
+        "process P [A, E : none] (x : bool) is loop A; if x then raise E end if end loop end process
+         process MAIN [A, C, D : none] is
+            trap exception E is C in P [A, E] (false) end trap; D
+         end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), ill);
+}
+
+/// A handler of an exception that nothing raises is dead code, and says so; D behind it is due to that.
+#[test]
+fn a_handler_of_what_nothing_raises_is_dead_code() {
+    let outcome = cover(
+        "process MAIN [A, C, D : none] is trap exception E is C in loop A end loop end trap; D end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::DeadCode, "C".to_owned())]);
+    assert_eq!(outcome.findings[0].why, ["nothing raises the exception that leads to it"]);
 }
 
 /// The one liberty, minimal: the decision at the start of the branch is critical (definition 6), and the branch stops
@@ -332,6 +470,83 @@ fn a_refusal_is_an_outcome() {
         cover::Outcomes { yes: false, no: true }
     );
     assert_eq!(cover(text, &["MAIN (true)"]).coverage.decisions[0], cover::Outcomes { yes: true, no: false });
+}
+
+/// Reasons are sought in all states. By hand: T happens 60 · 60 · 60 = 216,000 times, and in the state behind it G is
+/// offered for the first and only time, to a partner that has stopped.
+#[test]
+fn an_action_that_is_offered_late_is_non_synchronisable() {
+    let outcome = cover(
+        "process COUNT [T, G, E : none] is
+            var a, b, c : nat in
+               for a := 0 while a < 60 by a := a + 1 loop
+                  for b := 0 while b < 60 by b := b + 1 loop
+                     for c := 0 while c < 60 by c := c + 1 loop T end loop
+                  end loop
+               end loop;
+               par G in G; E || stop end par
+            end var
+         end process",
+        &["COUNT"],
+    );
+    assert!(outcome.examples[0].states > 216_000);
+    assert_eq!(found(&outcome), [(FindingKind::NonSynchronisableAction, "G".to_owned())]);
+    assert_eq!(outcome.findings[0].why, ["it should meet COUNT, which has no action on G"]);
+}
+
+/// Values are counted, however many there are, and whatever the threads do. By hand: a nat is one of 0 to 255; there are
+/// 128 · 128 pairs of an even and an odd offer, all as unlike as the others, so that those are shown that come first
+/// as text.
+#[test]
+fn many_values_are_counted() {
+    let text = "process MAIN [A, B : any] is
+            var x : nat in x := any nat; if x >= 0 then A (x) else B end if end var
+         end process";
+    let outcome = cover(text, &["MAIN"]);
+    assert_eq!(outcome.findings[0].why, ["x was 0, 1, 2, 3, 4, 5, 6, 7 and 248 more up to 255"]);
+    let outcome = cover(
+        "process MAIN [A : any] is
+            var x, y : nat in
+               x := any nat where x mod 2 == 0; y := any nat where y mod 2 == 1; i;
+               par A in A (x) || A (y) end par
+            end var
+         end process",
+        &["MAIN"],
+    );
+    let why = &outcome.findings[0].why;
+    assert_eq!(why[0], "it should meet MAIN, but the values never match");
+    assert_eq!(why[1], "here A !0, there MAIN A !1");
+    assert_eq!(why[2], "here A !0, there MAIN A !101");
+    assert_eq!(why[5], "and more than 60 more pairs like these");
+}
+
+/// A limit does not let threads tell more than belongs to the result. By hand: v has a value of its own in every state,
+/// and behind n actions there are n + 1 states. 20,000 states are those behind up to 198 actions (19,900 of them) and 100
+/// of the 200 behind 199. All but the first were reached by a step that evaluated v: 19,999 values, 8 of which are shown.
+#[test]
+fn a_limit_limits_the_values_that_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    let text = "module m is
+         type pair is pair (x, y : nat) with \"==\" end type
+         process MAIN [A, B, C : none] is
+            var v : pair in
+               v := pair (0, 0);
+               loop
+                  select A; v := v.{x => v.x + 1} [] B; v := v.{y => v.y + 1} end select;
+                  if v == pair (0, 0) then C end if
+               end loop
+            end var
+         end process end module";
+    std::fs::write(&path, text).unwrap();
+    let why = [1, 2, 4].map(|threads| {
+        let limits = explore::Limits { states: 20_000, threads, ..explore::Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let outcome =
+            cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &lts::Progress::new());
+        outcome.unwrap_or_else(|_| panic!("the example type-checks")).findings[0].why.clone()
+    });
+    assert!(why.iter().all(|why| why[0].ends_with(" and 19991 more")), "{why:?}");
 }
 
 /// A model without decisions, and one without anything.

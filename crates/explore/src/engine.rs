@@ -453,7 +453,10 @@ impl Search<'_> {
             };
             self.statistics.transitions += counts.transitions;
             self.statistics.deadlocks += counts.deadlocks;
-            self.statistics.expanded = self.statistics.expanded.max(first + number * self.piece + rows);
+            // Buffers behind the cut have no rows.
+            if rows > 0 {
+                self.statistics.expanded = first + number * self.piece + rows;
+            }
         }
         if cut.limit {
             return Some(Outcome::StateLimit);

@@ -135,17 +135,24 @@ impl LntModel {
 
     /// What a mark of a step tells about the values of a decision, if it is an observation.
     pub fn observation(&self, mark: MarkId) -> Option<Observation> {
-        let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
+        self.observations()(mark)
+    }
+
+    /// The same for many marks: the values known by now are looked up once.
+    pub fn observations(&self) -> impl Fn(MarkId) -> Option<Observation> + '_ {
         let values = self.values();
-        let value = |pair: &[u32]| {
-            let (span, ty) = self.compiled.code.observed[pair[0] as usize];
-            (span, print_value(&values, ty, pair[1]))
-        };
-        Some(Observation {
-            decision: self.provenance.mark(MarkId(row[0])).span,
-            outcome: (row[1] < 2).then_some(row[1] == 1),
-            values: row[2..].chunks_exact(2).map(value).collect(),
-        })
+        move |mark| {
+            let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
+            let value = |pair: &[u32]| {
+                let (span, ty) = self.compiled.code.observed[pair[0] as usize];
+                (span, print_value(&values, ty, pair[1]))
+            };
+            Some(Observation {
+                decision: self.provenance.mark(MarkId(row[0])).span,
+                outcome: (row[1] < 2).then_some(row[1] == 1),
+                values: row[2..].chunks_exact(2).map(value).collect(),
+            })
+        }
     }
 
     /// What a mark of a step tells about the variables that the step defines and uses. Where an origin has several

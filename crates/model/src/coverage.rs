@@ -17,6 +17,8 @@ pub struct CoverageMap {
     pub decisions: Vec<Decision>,
     /// Action instances.
     pub actions: Vec<ActionInstance>,
+    /// Places at which ways meet.
+    pub joins: Vec<Join>,
 }
 
 impl CoverageMap {
@@ -61,10 +63,12 @@ pub struct Block {
     pub actions: Vec<usize>,
     /// The outcomes that its execution depends on (definition 8), the innermost last.
     pub depends: Vec<Dependency>,
-    /// The instruction before it that never ends, where there is one: then it can't be reached.
+    /// The instruction before its last one that never ends, where there is one: then that can't be reached.
     pub behind: Option<Span>,
     /// Blocks of the same process that are executed before it on every way to it.
     pub after: Vec<usize>,
+    /// Places that control passes on every way to its last instruction, positions in [`CoverageMap::joins`].
+    pub joins: Vec<usize>,
     /// The processes that it calls, positions in [`CoverageMap::processes`].
     pub calls: Vec<usize>,
 }
@@ -74,6 +78,25 @@ impl Block {
     pub fn is_silent(&self) -> bool {
         self.actions.is_empty()
     }
+}
+
+/// A place to which several ways lead, such as the end of a loop that can be left by a `break`: control gets there by
+/// one of them. Without a way, nothing leads there.
+#[derive(Clone, Debug, Default)]
+pub struct Join {
+    /// The ways.
+    pub ways: Vec<Way>,
+}
+
+/// What control needs in order to take a way.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    /// The outcomes, the innermost last.
+    pub depends: Vec<Dependency>,
+    /// The blocks that are executed on it.
+    pub after: Vec<usize>,
+    /// The places it passes at which other ways meet, positions in [`CoverageMap::joins`].
+    pub joins: Vec<usize>,
 }
 
 /// Execution needs an outcome of a decision (definition 8).

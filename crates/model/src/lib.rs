@@ -44,8 +44,8 @@ mod provenance;
 mod rows;
 
 pub use coverage::{
-    ActionInstance, Block, CoverageMap, DataFlow, Decision, DecisionKind, DefUse, Dependency, ProcessEntry,
-    VariableSite,
+    ActionInstance, Block, CoverageMap, DataFlow, Decision, DecisionKind, DefUse, Dependency, Join,
+    ProcessEntry, VariableSite, Way,
 };
 pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use layout::Layout;

@@ -375,7 +375,7 @@ fn both(before: &State, one: State, other: State) -> State {
 }
 
 /// The expressions that an expression consists of.
-fn parts_of(expression: &Expression) -> Vec<&Expression> {
+pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Variable(_) => Vec::new(),
         ExpressionKind::Construct(_, parts)

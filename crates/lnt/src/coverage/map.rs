@@ -5,12 +5,14 @@
 //! `trap` steer control as `while true`, `select` and `par` do; `var` and `hide` only declare, so that blocks extend
 //! across them. Processes count, functions do not: nothing happens in a function.
 
-use model::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, ProcessEntry};
+use model::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, Join, ProcessEntry};
 use source::Span;
 
 use super::conditions::{conditions_of, operands_of};
+use super::def_use::parts_of;
 use crate::typed::{
-    CaseBranch, ConditionalBranch, Expression, GateRef, LoopId, Process, Program, Statement, StatementKind,
+    Argument, CaseBranch, ConditionalBranch, Expression, ExpressionKind, GateId, GateRef, Handler, LoopId,
+    OfferKind, Process, Program, Statement, StatementKind,
 };
 
 /// The coverage map of a program: all processes, reachable or not, but the one made for the user's root.
@@ -26,11 +28,13 @@ use crate::typed::{
 /// assert_eq!(map.blocks[1].depends, [model::Dependency { decision: 0, outcome: true }]);
 /// ```
 pub fn coverage_map(program: &Program) -> CoverageMap {
-    let ends = process_ends(program);
+    let leaves = process_leaves(program);
     let entries = entries(program);
+    let exits = exits(program, &entries);
     let mut map = CoverageMap::default();
+    map.joins.resize_with(exits.last().copied().unwrap_or(0), Join::default);
     for (index, process) in program.processes.iter().enumerate() {
-        if program.root.is_some_and(|root| root.index() == index) {
+        if entries[index].is_none() {
             continue;
         }
         map.processes.push(ProcessEntry {
@@ -38,9 +42,17 @@ pub fn coverage_map(program: &Program) -> CoverageMap {
             module: program[process.module].name.clone(),
             span: process.extent,
         });
-        let mut walk =
-            Walk { process, ends: &ends, entries: &entries, map: &mut map, open: None, left: Vec::new() };
-        walk.inner(&process.body, &mut Way::default());
+        let mut walk = Walk::new(process, &leaves, &entries, &exits, &mut map);
+        let mut way = Way::default();
+        walk.inner(&process.body, &mut way);
+        let raised = std::mem::take(&mut walk.raised);
+        if way.behind.is_none() {
+            map.joins[exits[index]].ways.push(way.into());
+        }
+        for (position, gate) in process.gates.iter().enumerate() {
+            let ways = raised.iter().filter(|(raised, _)| raised == gate).map(|(_, way)| way.clone().into());
+            map.joins[exits[index] + 1 + position].ways.extend(ways);
+        }
     }
     map
 }
@@ -56,33 +68,60 @@ pub(super) fn entries(program: &Program) -> Vec<Option<usize>> {
     (0..program.processes.len()).map(entry).collect()
 }
 
+/// For each process, the first of the joins by which it is left: the one of its end, then those of the exceptions
+/// among its gates. One more tells where the joins inside of processes begin.
+fn exits(program: &Program, entries: &[Option<usize>]) -> Vec<usize> {
+    let mut next = 0;
+    let mut exits = Vec::new();
+    for (process, entry) in program.processes.iter().zip(entries) {
+        exits.push(next);
+        next += if entry.is_some() { 1 + process.gates.len() } else { 0 };
+    }
+    exits.push(next);
+    exits
+}
+
+/// How a process can be left, as far as its text tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Leaves {
+    ends: bool,
+    /// For each gate, whether it raises it as an exception.
+    raises: Vec<bool>,
+}
+
 /// For each process, whether it can end, as far as its text tells.
 pub(super) fn process_ends(program: &Program) -> Vec<bool> {
+    process_leaves(program).into_iter().map(|leaves| leaves.ends).collect()
+}
+
+fn process_leaves(program: &Program) -> Vec<Leaves> {
     let entries = entries(program);
-    let mut ends = vec![false; program.processes.len()];
+    let exits = exits(program, &entries);
+    let raises = |process: &Process| vec![false; process.gates.len()];
+    let mut leaves: Vec<Leaves> =
+        program.processes.iter().map(|process| Leaves { ends: false, raises: raises(process) }).collect();
     loop {
         let mut changed = false;
         for (index, process) in program.processes.iter().enumerate() {
-            if !ends[index] {
-                let mut scratch = CoverageMap::default();
-                scratch.processes.push(ProcessEntry {
-                    name: String::new(),
-                    module: String::new(),
-                    span: process.span,
-                });
-                let map = &mut scratch;
-                let mut walk =
-                    Walk { process, ends: &ends, entries: &entries, map, open: None, left: Vec::new() };
-                let mut way = Way::default();
-                walk.statement(&process.body, &mut way);
-                if way.behind.is_none() {
-                    ends[index] = true;
-                    changed = true;
-                }
+            let mut scratch = CoverageMap::default();
+            scratch.processes.push(ProcessEntry {
+                name: String::new(),
+                module: String::new(),
+                span: process.span,
+            });
+            let mut walk = Walk::new(process, &leaves, &entries, &exits, &mut scratch);
+            let mut way = Way::default();
+            walk.inner(&process.body, &mut way);
+            let raised = |gate: &GateId| walk.raised.iter().any(|(raised, _)| raised == gate);
+            let found =
+                Leaves { ends: way.behind.is_none(), raises: process.gates.iter().map(raised).collect() };
+            if found != leaves[index] {
+                leaves[index] = found;
+                changed = true;
             }
         }
         if !changed {
-            return ends;
+            return leaves;
         }
     }
 }
@@ -96,19 +135,41 @@ struct Way {
     behind: Option<Span>,
     /// The blocks that were executed on it.
     after: Vec<usize>,
+    /// The places on it at which several ways meet.
+    joins: Vec<usize>,
+}
+
+impl From<Way> for model::Way {
+    fn from(Way { depends, behind: _, after, joins }: Way) -> Self {
+        Self { depends, after, joins }
+    }
 }
 
 struct Walk<'a> {
     process: &'a Process,
-    ends: &'a [bool],
+    leaves: &'a [Leaves],
     entries: &'a [Option<usize>],
+    exits: &'a [usize],
     map: &'a mut CoverageMap,
     open: Option<Block>,
-    /// Loops that a reachable `break` leaves.
-    left: Vec<LoopId>,
+    /// Loops that a reachable `break` leaves, and how control comes to it.
+    left: Vec<(LoopId, Way)>,
+    /// Exceptions that may be raised, and how control comes there.
+    raised: Vec<(GateId, Way)>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(
+        process: &'a Process,
+        leaves: &'a [Leaves],
+        entries: &'a [Option<usize>],
+        exits: &'a [usize],
+        map: &'a mut CoverageMap,
+    ) -> Self {
+        let (left, raised) = (Vec::new(), Vec::new());
+        Self { process, leaves, entries, exits, map, open: None, left, raised }
+    }
+
     fn statement(&mut self, statement: &Statement, way: &mut Way) {
         match &statement.kind {
             StatementKind::Sequence(statements) => {
@@ -137,13 +198,23 @@ impl Walk<'_> {
             process,
             actions: Vec::new(),
             depends: way.depends.clone(),
-            behind: way.behind,
+            behind: None,
             after: way.after.clone(),
+            joins: Vec::new(),
             calls: Vec::new(),
         });
         open.span = open.span.to(statement.span);
         open.last = statement.span;
         open.ends_before_last = need_not_return(statement);
+        // Calls before it in the block have to come back.
+        open.behind = way.behind;
+        open.joins.clone_from(&way.joins);
+        // Jumps are executed when they are entered; else, what stands before it in the block counts where it acts.
+        let jumps = matches!(statement.kind, StatementKind::Break(_) | StatementKind::Raise { .. });
+        let mut here = way.clone();
+        if jumps || !open.actions.is_empty() {
+            here.after.push(number);
+        }
         let ends = match &statement.kind {
             StatementKind::Action(action) => {
                 open.actions.push(self.map.actions.len());
@@ -157,19 +228,93 @@ impl Walk<'_> {
             }
             StatementKind::Instantiate { process, .. } => {
                 open.calls.extend(self.entries[process.index()]);
-                self.ends[process.index()]
+                let ends = self.leaves[process.index()].ends;
+                if ends && self.entries[process.index()].is_some() {
+                    way.joins.push(self.exits[process.index()]);
+                }
+                ends
             }
             StatementKind::Break(id) => {
                 if way.behind.is_none() {
-                    self.left.push(*id);
+                    self.left.push((*id, here.clone()));
                 }
                 false
             }
             StatementKind::Raise { .. } => false,
             _ => true,
         };
+        self.exceptions(statement, &here);
         if !ends {
             way.behind.get_or_insert(statement.span);
+        }
+    }
+
+    /// Notes the exceptions that an instruction of a block may raise.
+    fn exceptions(&mut self, statement: &Statement, here: &Way) {
+        match &statement.kind {
+            StatementKind::Assign { value, .. } => self.evaluated(value, here),
+            StatementKind::AssignElement { index, value, .. } => {
+                self.evaluated(index, here);
+                self.evaluated(value, here);
+            }
+            StatementKind::AssignAny { condition, .. } => {
+                condition.iter().for_each(|condition| self.evaluated(condition, here));
+            }
+            StatementKind::Call { gates, arguments, .. } => {
+                self.arguments(arguments, here);
+                self.may_raise(gates, here);
+            }
+            StatementKind::Instantiate { process, gates, arguments } => {
+                self.arguments(arguments, here);
+                for (position, gate) in gates.iter().enumerate() {
+                    if self.leaves[process.index()].raises[position] {
+                        let mut here = here.clone();
+                        here.joins.push(self.exits[process.index()] + 1 + position);
+                        self.may_raise(&[*gate], &here);
+                    }
+                }
+            }
+            StatementKind::Raise { gate, values } => {
+                values.iter().for_each(|value| self.evaluated(value, here));
+                self.may_raise(&[*gate], here);
+            }
+            StatementKind::Assert { condition, gate } => {
+                self.evaluated(condition, here);
+                self.may_raise(&[*gate], here);
+            }
+            StatementKind::Action(action) => {
+                for offer in &action.offers {
+                    if let OfferKind::Send(value) = &offer.kind {
+                        self.evaluated(value, here);
+                    }
+                }
+                action.guard.iter().for_each(|guard| self.evaluated(guard, here));
+            }
+            _ => {}
+        }
+    }
+
+    fn arguments(&mut self, arguments: &[Argument], here: &Way) {
+        for argument in arguments {
+            if let Argument::In(value) = argument {
+                self.evaluated(value, here);
+            }
+        }
+    }
+
+    /// Notes the exceptions that an expression may raise.
+    fn evaluated(&mut self, expression: &Expression, here: &Way) {
+        if let ExpressionKind::Call { gates, .. } = &expression.kind {
+            self.may_raise(gates, here);
+        }
+        parts_of(expression).into_iter().for_each(|part| self.evaluated(part, here));
+    }
+
+    fn may_raise(&mut self, gates: &[GateRef], here: &Way) {
+        for gate in gates {
+            if let (GateRef::Local(gate), None) = (gate, here.behind) {
+                self.raised.push((*gate, here.clone()));
+            }
         }
     }
 
@@ -199,18 +344,17 @@ impl Walk<'_> {
             }
             StatementKind::Loop { id, body } => {
                 self.inner(body, &mut way.clone());
-                if !self.left.contains(id) {
-                    way.behind.get_or_insert(span);
-                }
+                let ways = self.breaks(*id);
+                self.one_of(ways, span, way);
             }
-            StatementKind::While { id, condition, body } => self.repeat(*id, condition, &[body], way),
+            StatementKind::While { id, condition, body } => self.repeat(*id, condition, &[body], span, way),
             StatementKind::For { id, initial, condition, step, body } => {
                 self.inner(initial, way);
-                self.repeat(*id, condition, &[body, step], way);
+                self.repeat(*id, condition, &[body, step], span, way);
             }
             StatementKind::Select(branches) => {
                 let ways = branches.iter().map(|branch| self.branch(branch, way, Vec::new())).collect();
-                one_of(ways, span, way);
+                self.one_of(ways, span, way);
             }
             StatementKind::Par { branches, .. } => {
                 let before = way.clone();
@@ -218,6 +362,7 @@ impl Walk<'_> {
                     let inner = self.branch(&branch.body, &before, Vec::new());
                     way.after.extend(inner.after.get(before.after.len()..).unwrap_or_default());
                     way.depends.extend(inner.depends.get(before.depends.len()..).unwrap_or_default());
+                    way.joins.extend(inner.joins.get(before.joins.len()..).unwrap_or_default());
                     if inner.behind.is_some() {
                         way.behind.get_or_insert(span);
                     }
@@ -226,12 +371,17 @@ impl Walk<'_> {
             }
             StatementKind::Disrupt { body, interruption } => {
                 let ways = [body, interruption].map(|part| self.branch(part, way, Vec::new()));
-                alternatives(ways.into(), span, way);
+                self.one_of(ways.into(), span, way);
             }
             StatementKind::Trap { handlers, body } => {
                 let mut ways = vec![self.branch(body, way, Vec::new())];
-                ways.extend(handlers.iter().map(|handler| self.branch(&handler.body, way, Vec::new())));
-                alternatives(ways, span, way);
+                for handler in handlers {
+                    let mut handled = way.clone();
+                    self.handled(handler, &mut handled);
+                    self.inner(&handler.body, &mut handled);
+                    ways.push(handled);
+                }
+                self.one_of(ways, span, way);
             }
             _ => {}
         }
@@ -274,8 +424,11 @@ impl Walk<'_> {
         let mut ways = Vec::new();
         let mut passed: Vec<Dependency> = Vec::new();
         for branch in branches {
-            let decision = self.decision(&branch.condition, DecisionKind::If);
             let mut conditions = passed.clone();
+            let mut tried = way.clone();
+            tried.depends.extend(conditions.iter().copied());
+            self.evaluated(&branch.condition, &tried);
+            let decision = self.decision(&branch.condition, DecisionKind::If);
             conditions.push(Dependency { decision, outcome: true });
             ways.push(self.branch(&branch.body, way, conditions));
             passed.push(Dependency { decision, outcome: false });
@@ -288,7 +441,7 @@ impl Walk<'_> {
             None => last.behind = last.behind.or(Some(span)),
         }
         ways.push(last);
-        one_of(ways, span, way);
+        self.one_of(ways, span, way);
     }
 
     fn case(
@@ -299,6 +452,7 @@ impl Walk<'_> {
         span: Span,
         way: &mut Way,
     ) {
+        subjects.iter().for_each(|subject| self.evaluated(subject, way));
         let mut ways = Vec::new();
         let mut passed: Vec<Dependency> = Vec::new();
         for (index, branch) in branches.iter().enumerate() {
@@ -313,14 +467,27 @@ impl Walk<'_> {
             });
             let decision = self.map.decisions.len() - 1;
             let mut conditions = passed.clone();
+            let mut tried = way.clone();
+            tried.depends.extend(conditions.iter().copied());
+            for guard in branch.alternatives.iter().filter_map(|alternative| alternative.guard.as_ref()) {
+                self.evaluated(guard, &tried);
+            }
             conditions.push(Dependency { decision, outcome: true });
             ways.push(self.branch(&branch.body, way, conditions));
             passed.push(Dependency { decision, outcome: false });
         }
-        one_of(ways, span, way);
+        self.one_of(ways, span, way);
     }
 
-    fn repeat(&mut self, id: LoopId, condition: &Expression, parts: &[&Statement], way: &mut Way) {
+    fn repeat(
+        &mut self,
+        id: LoopId,
+        condition: &Expression,
+        parts: &[&Statement],
+        span: Span,
+        way: &mut Way,
+    ) {
+        self.evaluated(condition, way);
         let decision = self.decision(condition, DecisionKind::While);
         let mut inner = way.clone();
         inner.depends.push(Dependency { decision, outcome: true });
@@ -328,31 +495,68 @@ impl Walk<'_> {
             self.inner(part, &mut inner);
         }
         // What follows needs the condition to become false, unless a `break` leads there too.
-        if !self.left.contains(&id) {
-            way.depends.push(Dependency { decision, outcome: false });
+        let mut ended = way.clone();
+        ended.depends.push(Dependency { decision, outcome: false });
+        let mut ways = vec![ended];
+        ways.extend(self.breaks(id));
+        self.one_of(ways, span, way);
+    }
+
+    /// How control leaves a loop by `break`.
+    fn breaks(&mut self, id: LoopId) -> Vec<Way> {
+        self.left.extract_if(.., |(left, _)| *left == id).map(|(_, way)| way).collect()
+    }
+
+    /// How control comes to the handler of an exception.
+    fn handled(&mut self, handler: &Handler, way: &mut Way) {
+        let gate = handler.gate;
+        let ways: Vec<Way> =
+            self.raised.extract_if(.., |(raised, _)| *raised == gate).map(|(_, way)| way).collect();
+        match ways.is_empty() && way.behind.is_none() {
+            true => self.join(Vec::new(), way),
+            false => self.one_of(ways, handler.span, way),
         }
     }
+
+    /// Goes on behind alternatives, of which one is taken: what follows depends on what those have in common that can
+    /// end. Where several can, they meet there.
+    fn one_of(&mut self, ways: Vec<Way>, span: Span, way: &mut Way) {
+        if way.behind.is_some() {
+            return;
+        }
+        let mut ending: Vec<Way> = ways.into_iter().filter(|way| way.behind.is_none()).collect();
+        match ending.len() {
+            0 => way.behind = Some(span),
+            1 => *way = ending.remove(0),
+            _ => {
+                *way = Way {
+                    depends: common(&ending, |way| &way.depends),
+                    after: common(&ending, |way| &way.after),
+                    joins: common(&ending, |way| &way.joins),
+                    behind: None,
+                };
+                for one in &mut ending {
+                    one.depends.retain(|own| !way.depends.contains(own));
+                    one.after.retain(|own| !way.after.contains(own));
+                    one.joins.retain(|own| !way.joins.contains(own));
+                }
+                self.join(ending, way);
+            }
+        }
+    }
+
+    /// A place at which ways meet.
+    fn join(&mut self, ways: Vec<Way>, way: &mut Way) {
+        way.joins.push(self.map.joins.len());
+        self.map.joins.push(Join { ways: ways.into_iter().map(model::Way::from).collect() });
+    }
 }
 
-/// Goes on behind alternatives, of which exactly one is taken: where only one can end, what follows depends on it.
-fn one_of(ways: Vec<Way>, span: Span, way: &mut Way) {
-    if way.behind.is_some() {
-        return;
-    }
-    let several = ways.len() > 1;
-    let mut ending = ways.into_iter().filter(|way| way.behind.is_none());
-    match (ending.next(), ending.next()) {
-        (Some(only), None) if several => *way = only,
-        (Some(_), _) => {}
-        (None, _) => way.behind = Some(span),
-    }
-}
-
-/// Goes on behind parts any of which may lead there.
-fn alternatives(ways: Vec<Way>, span: Span, way: &mut Way) {
-    if ways.iter().all(|inner| inner.behind.is_some()) {
-        way.behind.get_or_insert(span);
-    }
+/// What all ways have of something.
+fn common<T: Copy + PartialEq>(ways: &[Way], part: fn(&Way) -> &[T]) -> Vec<T> {
+    let Some((first, others)) = ways.split_first() else { return Vec::new() };
+    let everywhere = |one: &&T| others.iter().all(|other| part(other).contains(one));
+    part(first).iter().filter(everywhere).copied().collect()
 }
 
 fn without_repetitions(depends: &[Dependency]) -> Vec<Dependency> {
