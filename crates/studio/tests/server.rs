@@ -229,19 +229,24 @@ fn files_outside_the_model_are_not_readable() {
     let gallery = server.post("/api/projects", &serde_json::json!({ "gallery": "../../secret" }));
     assert_eq!(gallery.status, 404);
     // Names of texts are names only, and neither imports nor libraries reach out of the model's folder.
+    let secret = |name: &str| folder.path().join(name).display().to_string();
     let texts = |model: &str, property: &str| {
         serde_json::json!({
-            "files": [{ "name": "../secret.lnt", "text": model }],
-            "property": { "name": "../secret.mcl", "text": property },
+            "files": [{ "name": secret("secret.lnt"), "text": model }],
+            "property": { "name": secret("secret.mcl"), "text": property },
         })
     };
     let importing = "module m (SECRET) is process MAIN [A : none] is A end process end module";
-    let library = folder.path().join("secret.mcl");
-    let library = format!("library \"{}\" end_library [ true* . \"A\" ] false", library.display());
-    for (model, property) in [(importing, ""), (MODEL, library.as_str())] {
+    let library = secret("secret.mcl");
+    let plain = format!("library \"{library}\" end_library [ true* . \"A\" ] false");
+    let beside = format!("[ true* . \"COIN\"{{1library \"{library}\" end_library}} ] false");
+    let no_library = "can't include a library";
+    for (model, property, said) in
+        [(importing, "", "can't find module"), (MODEL, &plain, no_library), (MODEL, &beside, no_library)]
+    {
         assert_eq!(server.post("/api/projects/1/run", &texts(model, property)).status, 202);
         let status = server.wait(1);
-        assert!(!status["failure"].is_null(), "{status}");
+        assert!(status["failure"].to_string().contains(said), "{status}");
         assert!(!status.to_string().contains("hidden_secret"), "{status}");
         assert!(!server.get("/api/projects/1").text().to_lowercase().contains("hidden_secret"));
     }
