@@ -455,8 +455,7 @@ fn load_subject(
         loader = loader.include(folder);
     }
     for file in &request.files[1..] {
-        let stem = std::path::Path::new(&file.name).file_stem().unwrap_or_default();
-        loader = loader.module(stem.to_string_lossy(), file.text.clone());
+        loader = loader.file(&file.name, &file.text);
     }
     if let Some(root) = &request.root {
         loader = loader.root(root);

@@ -384,6 +384,34 @@ fn wrong_input_is_said_and_what_was_open_stays() {
 }
 
 #[test]
+fn imported_modules_keep_their_names_when_they_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = "module m (SUB) is process MAIN [A : none] is P [A] end process end module";
+    let sub = "module sub is process P [A : none] is A end process end module";
+    std::fs::write(folder.path().join("m.lnt"), main).unwrap();
+    std::fs::write(folder.path().join("sub.lnt"), sub).unwrap();
+    let path = folder.path().join("m.lnt");
+    let server = Server::start(move |studio| studio.open(&path, &Default::default()).unwrap());
+    server.wait(1);
+    let files = |server: &Server| server.get("/api/projects/1").json()["files"].clone();
+    let before = files(&server);
+    assert_eq!(before[1]["name"], folder.path().join("sub.lnt").display().to_string());
+    assert_eq!(server.post("/api/projects/1/run", &serde_json::json!({ "files": before })).status, 202);
+    assert!(server.wait(1)["failure"].is_null());
+    assert_eq!(files(&server), before);
+    // Coverage speaks of the same files, and so does what is wrong in them.
+    let covered = server.post("/api/projects/1/coverage", &serde_json::json!({ "roots": ["MAIN"] })).json();
+    let named: Vec<&serde_json::Value> =
+        covered["items"].as_array().unwrap().iter().map(|item| &item["file"]).collect();
+    assert!(named.contains(&&before[1]["name"]), "{named:?}");
+    let mut wrong = before.clone();
+    wrong[1]["text"] = sub.replace("is A end", "is B end").into();
+    assert_eq!(server.post("/api/projects/1/run", &serde_json::json!({ "files": wrong })).status, 202);
+    let status = server.wait(1);
+    assert_eq!(status["failure"]["messages"][0]["place"]["file"], before[1]["name"], "{status}");
+}
+
+#[test]
 fn networks_are_composed_of_systems_that_come_with_them() {
     let folder = tempfile::tempdir().unwrap();
     let network = "par A in \"one.aut\" || \"two.aut\" end par";
