@@ -64,9 +64,18 @@ pub fn load_text(name: &str, text: &str, sources: &mut Sources) -> Result<Checke
 #[derive(Clone, Debug, Default)]
 pub struct Loader {
     include: Vec<PathBuf>,
-    texts: Vec<(String, String)>,
+    texts: Vec<ModuleText>,
     root: Option<String>,
     constants: Vec<(String, String)>,
+}
+
+/// A module that is given as text.
+#[derive(Clone, Debug)]
+struct ModuleText {
+    name: String,
+    /// The file that messages name.
+    file: String,
+    text: String,
 }
 
 impl Loader {
@@ -82,10 +91,31 @@ impl Loader {
     }
 
     /// Provides the module of this name as text: it is used instead of any file.
-    pub fn module(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn module(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         let name = name.into();
-        self.texts.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
-        self.texts.push((name, text.into()));
+        let file = format!("{name}.lnt");
+        self.text(ModuleText { name, file, text: text.into() })
+    }
+
+    /// Provides the module of a file as text, such as one that is being edited: it is used instead of any file, and
+    /// messages name the file.
+    ///
+    /// ```
+    /// let mut sources = source::Sources::new();
+    /// let loader = lnt::Loader::new().file("models/data.lnt", "module data is end end module");
+    /// let main = "module main (DATA) is process MAIN is null end process end module";
+    /// let errors = loader.load_text("models/main.lnt", main, &mut sources).unwrap_err();
+    /// assert!(sources.render_all(&errors, false).contains("models/data.lnt:1:16"));
+    /// ```
+    pub fn file(self, file: impl Into<String>, text: impl Into<String>) -> Self {
+        let file = file.into();
+        let name = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.text(ModuleText { name, file, text: text.into() })
+    }
+
+    fn text(mut self, module: ModuleText) -> Self {
+        self.texts.retain(|known| !known.name.eq_ignore_ascii_case(&module.name));
+        self.texts.push(module);
         self
     }
 
@@ -320,9 +350,9 @@ impl Run<'_> {
     }
 
     fn find(&mut self, import: &Name, directory: Option<&Path>) -> Option<(tree::Module, Option<PathBuf>)> {
-        let text = self.loader.texts.iter().find(|(name, _)| name.eq_ignore_ascii_case(&import.text));
-        if let Some((name, text)) = text {
-            let mut module = self.parse(format!("{name}.lnt"), text.clone())?;
+        let text = self.loader.texts.iter().find(|known| known.name.eq_ignore_ascii_case(&import.text));
+        if let Some(known) = text {
+            let mut module = self.parse(known.file.clone(), known.text.clone())?;
             // It takes the place of a module, and its name.
             module.name.text.clone_from(&import.text);
             return Some((module, directory.map(Path::to_path_buf)));

@@ -30,7 +30,7 @@ pub(crate) struct Macros {
 
 impl Macros {
     /// Reads a file: keeps the macros it defines, reads the libraries it names, and returns the other tokens with
-    /// all calls expanded.
+    /// all calls expanded. A text without a path can't name libraries.
     pub fn read(
         &mut self,
         file: FileId,
@@ -60,19 +60,26 @@ impl Macros {
                 at = self.define(&tokens, at, diagnostics);
             } else if token.is("library") {
                 let end = (at..tokens.len() - 1).find(|&at| tokens[at].is("end_library"));
+                at = end.map_or(tokens.len() - 1, |end| end + 1);
                 let Some(end) = end else {
                     diagnostics.push(
                         Diagnostic::error("this library clause never ends")
                             .label(token.span, "begins here")
                             .help("write `library FILE.mcl end_library`"),
                     );
-                    at = tokens.len() - 1;
+                    continue;
+                };
+                let Some(path) = path else {
+                    diagnostics.push(
+                        Diagnostic::error("text that is not in a file can't include a library")
+                            .label(token.span, "included here")
+                            .help("write its macros here, or load the property from a file"),
+                    );
                     continue;
                 };
                 let inside =
                     Span { file, start: token.span.end, end: tokens[end].span.start.max(token.span.end) };
                 self.libraries(inside, path, sources, open, diagnostics);
-                at = end + 1;
             } else {
                 at = self.copy(&tokens, at, &mut rest, diagnostics);
             }
@@ -150,12 +157,12 @@ impl Macros {
     fn libraries(
         &mut self,
         inside: Span,
-        path: Option<&Path>,
+        path: &Path,
         sources: &mut Sources,
         open: &mut Vec<PathBuf>,
         diagnostics: &mut Vec<Diagnostic>,
     ) {
-        let folder = path.and_then(Path::parent).unwrap_or(Path::new("")).to_path_buf();
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let list = sources.slice(inside).to_owned();
         for name in list.split([',', ' ', '\t', '\n', '\r']).map(|name| name.trim_matches(['"', '<', '>'])) {
             if name.is_empty() {

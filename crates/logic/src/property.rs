@@ -45,7 +45,7 @@ pub fn load_properties(path: &Path, sources: &mut Sources) -> Result<Properties,
     load(&path.display().to_string(), &name, &text, Some(path), sources)
 }
 
-/// Loads properties given as text, whose libraries are searched in the current directory.
+/// Loads properties given as text alone. It can't include libraries: whatever the text says, no file is read.
 ///
 /// ```
 /// let mut sources = source::Sources::new();

@@ -24,6 +24,27 @@ fn said(lts: &Lts, text: &str) -> (bool, String) {
 }
 
 #[test]
+fn text_alone_reads_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret.mcl");
+    std::fs::write(&secret, "macro HIDDEN () = \"A\" end_macro").unwrap();
+    let secret = secret.display();
+    for text in [
+        format!("library \"{secret}\" end_library [ true* . HIDDEN ] false"),
+        format!("[ true* . \"COIN\"{{1library \"{secret}\" end_library}} . HIDDEN ] false"),
+    ] {
+        let mut sources = Sources::new();
+        let errors = logic::load_text("p.mcl", &text, &mut sources).unwrap_err();
+        let told = sources.render_all(&errors, false);
+        assert!(told.contains("can't include a library"), "{told}");
+        assert!(sources.files().all(|file| !sources.text(file).contains("macro HIDDEN")), "{told}");
+    }
+    // The word alone is harmless.
+    let comment = "-- no library is needed\n[ true* . \"A\" ] false";
+    assert!(logic::load_text("p.mcl", comment, &mut Sources::new()).is_ok());
+}
+
+#[test]
 fn unmatched_labels_and_missing_occasions_are_told() {
     let lts = system(&[(0, "SEND !1", 1), (1, "RECEIVE !1", 0)]);
     let (holds, text) = said(&lts, r#"NEVER ("SEND")"#);

@@ -348,16 +348,7 @@ fn load_properties(
     let untouched = |path: &PathBuf| lts::read_text(path).is_ok_and(|found| found == *text);
     let loaded = match request.property_path.as_ref().filter(|path| untouched(path)) {
         Some(path) => logic::load_properties(path, sources),
-        // Text from the page must not make the program read files.
-        None if text
-            .split(|one: char| !one.is_alphanumeric() && one != '_')
-            .any(|word| word == "library") =>
-        {
-            let help = "write its macros into the property, or edit the file and open it again";
-            return Err(CantOpen::Wrong(vec![
-                Message::error("a property edited in the page can't include a library").help(help),
-            ]));
-        }
+        // Text from the page must not make the program read files: text alone doesn't.
         None => logic::load_text(name, text, sources),
     };
     match loaded {
@@ -464,8 +455,7 @@ fn load_subject(
         loader = loader.include(folder);
     }
     for file in &request.files[1..] {
-        let stem = std::path::Path::new(&file.name).file_stem().unwrap_or_default();
-        loader = loader.module(stem.to_string_lossy(), file.text.clone());
+        loader = loader.file(&file.name, &file.text);
     }
     if let Some(root) = &request.root {
         loader = loader.root(root);

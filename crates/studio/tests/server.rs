@@ -229,19 +229,24 @@ fn files_outside_the_model_are_not_readable() {
     let gallery = server.post("/api/projects", &serde_json::json!({ "gallery": "../../secret" }));
     assert_eq!(gallery.status, 404);
     // Names of texts are names only, and neither imports nor libraries reach out of the model's folder.
+    let secret = |name: &str| folder.path().join(name).display().to_string();
     let texts = |model: &str, property: &str| {
         serde_json::json!({
-            "files": [{ "name": "../secret.lnt", "text": model }],
-            "property": { "name": "../secret.mcl", "text": property },
+            "files": [{ "name": secret("secret.lnt"), "text": model }],
+            "property": { "name": secret("secret.mcl"), "text": property },
         })
     };
     let importing = "module m (SECRET) is process MAIN [A : none] is A end process end module";
-    let library = folder.path().join("secret.mcl");
-    let library = format!("library \"{}\" end_library [ true* . \"A\" ] false", library.display());
-    for (model, property) in [(importing, ""), (MODEL, library.as_str())] {
+    let library = secret("secret.mcl");
+    let plain = format!("library \"{library}\" end_library [ true* . \"A\" ] false");
+    let beside = format!("[ true* . \"COIN\"{{1library \"{library}\" end_library}} ] false");
+    let no_library = "can't include a library";
+    for (model, property, said) in
+        [(importing, "", "can't find module"), (MODEL, &plain, no_library), (MODEL, &beside, no_library)]
+    {
         assert_eq!(server.post("/api/projects/1/run", &texts(model, property)).status, 202);
         let status = server.wait(1);
-        assert!(!status["failure"].is_null(), "{status}");
+        assert!(status["failure"].to_string().contains(said), "{status}");
         assert!(!status.to_string().contains("hidden_secret"), "{status}");
         assert!(!server.get("/api/projects/1").text().to_lowercase().contains("hidden_secret"));
     }
@@ -376,6 +381,34 @@ fn wrong_input_is_said_and_what_was_open_stays() {
         &format!("X-Watershed-Token: {}\r\n", server.token),
     );
     assert_eq!(broken.status, 400);
+}
+
+#[test]
+fn imported_modules_keep_their_names_when_they_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = "module m (SUB) is process MAIN [A : none] is P [A] end process end module";
+    let sub = "module sub is process P [A : none] is A end process end module";
+    std::fs::write(folder.path().join("m.lnt"), main).unwrap();
+    std::fs::write(folder.path().join("sub.lnt"), sub).unwrap();
+    let path = folder.path().join("m.lnt");
+    let server = Server::start(move |studio| studio.open(&path, &Default::default()).unwrap());
+    server.wait(1);
+    let files = |server: &Server| server.get("/api/projects/1").json()["files"].clone();
+    let before = files(&server);
+    assert_eq!(before[1]["name"], folder.path().join("sub.lnt").display().to_string());
+    assert_eq!(server.post("/api/projects/1/run", &serde_json::json!({ "files": before })).status, 202);
+    assert!(server.wait(1)["failure"].is_null());
+    assert_eq!(files(&server), before);
+    // Coverage speaks of the same files, and so does what is wrong in them.
+    let covered = server.post("/api/projects/1/coverage", &serde_json::json!({ "roots": ["MAIN"] })).json();
+    let named: Vec<&serde_json::Value> =
+        covered["items"].as_array().unwrap().iter().map(|item| &item["file"]).collect();
+    assert!(named.contains(&&before[1]["name"]), "{named:?}");
+    let mut wrong = before.clone();
+    wrong[1]["text"] = sub.replace("is A end", "is B end").into();
+    assert_eq!(server.post("/api/projects/1/run", &serde_json::json!({ "files": wrong })).status, 202);
+    let status = server.wait(1);
+    assert_eq!(status["failure"]["messages"][0]["place"]["file"], before[1]["name"], "{status}");
 }
 
 #[test]
