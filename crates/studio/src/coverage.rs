@@ -6,9 +6,9 @@ use cover::{Coverage, Example, Settings, Subject};
 use explore::Limits;
 use lts::Progress;
 use serde::{Deserialize, Serialize};
-use source::Span;
+use source::{Diagnostic, Sources, Span};
 
-use crate::opening::{Message, Place, Request, messages};
+use crate::opening::{Place, Request};
 
 /// The most states of an example.
 const MOST_STATES: usize = 1_000_000;
@@ -92,10 +92,8 @@ pub enum CantCover {
 }
 
 /// Reads a suite from disk.
-pub fn read_suite(path: &Path) -> Result<Vec<Member>, Vec<Message>> {
-    let mut sources = source::Sources::new();
-    let examples =
-        cover::load_suite(path, &mut sources).map_err(|diagnostics| messages(&diagnostics, &sources))?;
+pub fn read_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Member>, Vec<Diagnostic>> {
+    let examples = cover::load_suite(path, sources)?;
     let suite = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(examples.into_iter().map(|example| Member { suite: suite.clone(), example }).collect())
 }

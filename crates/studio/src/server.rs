@@ -18,13 +18,14 @@ use axum::{Json, Router};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 use serde_json::json;
+use source::{Diagnostic, Sources};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::answers::{self, Among, NoAnswer, Wanted};
 use crate::coverage::{self, CantCover};
 use crate::guard::{self, Guard};
-use crate::opening::{Message, Opened, Request, Text};
+use crate::opening::{Opened, Request, Text};
 use crate::project::{CantChange, Change, Project};
 use crate::scene::{Scene, position_bytes};
 use crate::{embedded, export, gallery};
@@ -74,12 +75,12 @@ pub enum CantServe {
     #[error("the server stopped: {0}")]
     Serve(#[from] std::io::Error),
     /// A suite of examples is wrong.
-    #[error("{suite}: {message}")]
+    #[error("{}", sources.render_all(diagnostics, false))]
     Suite {
+        /// What is wrong, where.
+        diagnostics: Vec<Diagnostic>,
         /// The suite.
-        suite: String,
-        /// What is wrong.
-        message: String,
+        sources: Sources,
     },
     /// A file can't be read.
     #[error(transparent)]
@@ -159,11 +160,11 @@ impl Studio {
             request.property_path = Some(path.to_owned());
         }
         for suite in beside.examples {
-            let told = |messages: Vec<Message>| CantServe::Suite {
-                suite: suite.display().to_string(),
-                message: messages.first().map(|message| message.message.clone()).unwrap_or_default(),
-            };
-            request.examples.extend(coverage::read_suite(suite).map_err(told)?);
+            let mut sources = Sources::new();
+            match coverage::read_suite(suite, &mut sources) {
+                Ok(members) => request.examples.extend(members),
+                Err(diagnostics) => return Err(CantServe::Suite { diagnostics, sources }),
+            }
         }
         self.shared.open(name, request);
         Ok(())
@@ -224,13 +225,14 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
 }
 
 /// An error for the page.
-struct Refusal {
+pub struct Refusal {
     status: StatusCode,
     message: String,
 }
 
 impl Refusal {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    /// A refusal with its reason.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 }

@@ -158,6 +158,8 @@ fn without_the_token_nothing_is_told() {
         assert_eq!(server.send("GET", path, "", "X-Watershed-Token: 00\r\n").status, 403, "{path}");
         assert_eq!(server.send("GET", &format!("{path}?token=guess"), "", "").status, 403, "{path}");
     }
+    let refused = server.send("GET", "/api/gallery", "", "");
+    assert!(refused.json()["error"].as_str().unwrap().contains("token"), "{}", refused.text());
     assert_eq!(server.get("/api/gallery").status, 200);
     assert_eq!(server.send("GET", &format!("/?token={}", server.token), "", "").status, 200);
 }
