@@ -117,6 +117,9 @@ pub enum CantChange {
     /// There is no such region.
     #[error("there is no such super-node")]
     NoRegion,
+    /// There is no open region.
+    #[error("this state is in no super-node that is open")]
+    NothingOpen,
     /// It would be too much.
     #[error("{0} states are too many to show one by one: open super-nodes instead")]
     TooMany(usize),
@@ -241,8 +244,11 @@ impl Project {
         {
             return Err(CantChange::NoRegion);
         }
-        let around = change.close_around.and_then(|node| regions.open_around(node));
-        if let Some(region) = change.close.or(around)
+        if let Some(node) = change.close_around {
+            let region = regions.open_around(node).ok_or(CantChange::NothingOpen)?;
+            regions.close(region);
+        }
+        if let Some(region) = change.close
             && !regions.close(region)
         {
             return Err(CantChange::NoRegion);

@@ -177,7 +177,7 @@ impl Regions {
         shown
     }
 
-    /// The outermost open region that holds a node, to close it again.
+    /// The innermost open region that holds a node, to close it again.
     pub fn open_around(&self, node: u32) -> Option<u32> {
         let mut found = None;
         for &region in &self.open {

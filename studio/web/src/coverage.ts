@@ -1,5 +1,5 @@
 // The coverage view: the source with what examples exercise, each of them to switch on and off.
-import { button, count, make } from "./dom";
+import { button, count, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import type { Place, TextFile } from "./wire";
 
@@ -99,11 +99,11 @@ export class CoveragePanel {
     for (const suite of suites) {
       const members = [...answer.examples.keys()].filter((at) => answer.examples[at]!.suite === suite);
       const all = members.every((at) => this.on[at]);
-      const box = make("input", { type: "checkbox", checked: all, onchange: () => this.flip(members, !all) });
+      const box = make("input", { type: "checkbox", checked: all, id: `suite-${suite}`, onchange: () => this.flip(members, !all) });
       list.append(make("label", { className: "row", title: "The whole suite on or off" }, box, make("b", { textContent: suite })));
       for (const at of members) {
         const example = answer.examples[at]!;
-        const one = make("input", { type: "checkbox", checked: this.on[at]!, data: { example: example.name }, onchange: () => this.flip([at], !this.on[at]) });
+        const one = make("input", { type: "checkbox", checked: this.on[at]!, id: `example-${at}`, data: { example: example.name }, onchange: () => this.flip([at], !this.on[at]) });
         const states = count(example.states, "state");
         const title = example.stopped ? `partial: ${example.stopped}` : `${states}, ${count(example.transitions, "transition")}`;
         list.append(make("label", { className: "row example", title }, one, make("span", { className: "name", textContent: example.name }), make("span", { className: "amount", textContent: states + (example.stopped ? ", partial" : "") })));
@@ -119,14 +119,15 @@ export class CoveragePanel {
     const files = new Set(answer.items.map((item) => item.file));
     for (const file of this.files.filter((file) => files.has(file.name))) listing.append(...this.annotated(file));
     const findings = answer.findings.map((finding) => {
-      const card = make("div", { className: "card", tabIndex: 0 }, make("b", { textContent: `${finding.kind}, ${short(finding.file)}:${finding.line}` }), make("div", { textContent: finding.message }));
+      const card = make("div", { className: "card" }, make("b", { textContent: `${finding.kind}, ${short(finding.file)}:${finding.line}` }), make("div", { textContent: finding.message }));
       finding.why.forEach((text) => card.append(make("div", { className: "hint", textContent: text })));
       if (finding.advice) card.append(make("div", { className: "hint", textContent: `Hint: ${finding.advice}` }));
-      card.onclick = () => listing.querySelector(`[data-at="${CSS.escape(`${finding.file}:${finding.line}`)}"]`)?.scrollIntoView({ block: "center" });
-      return card;
+      const at = `[data-at="${CSS.escape(`${finding.file}:${finding.line}`)}"]`;
+      return pressable(card, () => listing.querySelector(at)?.scrollIntoView({ block: "center" }));
     });
     const some = this.on.every((one) => one) ? "" : " (of all examples together)";
-    this.body.replaceChildren(
+    refill(
+      this.body,
       list,
       make("h2", { textContent: "Exercised" }),
       ratio("blocks", ["block"]),

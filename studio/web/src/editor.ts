@@ -1,5 +1,5 @@
 // Editing the model and the property: plain text with line numbers, wrong places underlined, messages below.
-import { button, make } from "./dom";
+import { button, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import type { Message, Summary, TextFile, Texts } from "./wire";
 
@@ -110,7 +110,8 @@ export class Editor {
     };
     const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "Where to start: a process with its arguments, such as MAIN (2, true)" });
     root.oninput = () => (this.root = root.value);
-    this.element.replaceChildren(
+    refill(
+      this.element,
       make("div", { className: "tabs" }, ...tabs),
       make("div", { className: "edit" }, gutter, make("div", { className: "stack" }, back, area)),
       this.list(area),
@@ -136,10 +137,10 @@ export class Editor {
       for (const text of message.notes) item.append(make("div", { className: "hint", textContent: text }));
       for (const text of message.helps) item.append(make("div", { className: "hint", textContent: `Hint: ${text}` }));
       if (place) {
-        item.onclick = () => {
+        pressable(item, () => {
           area.focus();
           area.scrollTop = Math.max(0, (place.line - 4) * 18);
-        };
+        });
       }
       list.append(item);
     }

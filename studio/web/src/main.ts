@@ -536,13 +536,14 @@ class Page {
   openSelected(): void {
     const hit = this.selected;
     if (hit && "node" in hit && this.isRegion(hit.node)) void this.change({ open: this.scene!.nodes[hit.node]! - REGION });
-    else this.say("Click a super-node first: a square that stands for several states.");
+    else if (this.scene?.nodes.includes(this.walk.node)) this.say("The present state is in no super-node: click a square to open that one.");
+    else void this.change({ reveal: [this.walk.node] });
   }
 
   closeSelected(): void {
     const hit = this.selected;
-    if (hit && "node" in hit && !this.isRegion(hit.node)) void this.change({ close_around: this.scene!.nodes[hit.node]! });
-    else this.say("Click a state first: the super-node that it came from is closed.");
+    const node = hit && "node" in hit && !this.isRegion(hit.node) ? this.scene?.nodes[hit.node] : undefined;
+    void this.change({ close_around: node ?? this.walk.node });
   }
 
   flipDetail(): void {
@@ -657,8 +658,8 @@ class Page {
       key("L", ["l"], "labels", () => this.flipLabels()),
       key("Y", ["y"], "layers or free", () => this.flipShape()),
       key("D", ["d"], "collapse, or all states", () => this.flipDetail()),
-      key("O", ["o"], "open the selected super-node", () => this.openSelected()),
-      key("X", ["x"], "close the super-node around the selected state", () => this.closeSelected()),
+      key("O", ["o"], "open the selected super-node, or those around the present state", () => this.openSelected()),
+      key("X", ["x"], "close the super-node around the present state", () => this.closeSelected()),
       ...TAGS.map((tag, at) => key(String(at + 1), [String(at + 1)], `${tag} transitions on or off`, () => this.legend.flipTag(tag))),
       ...KINDS.map((kind, at) => key(String(at + 4), [String(at + 4)], `neighbourhoods ${kind} on or off`, () => this.legend.flipKind(kind))),
       key("8", ["8"], "what follows the violation on or off", () => this.legend.flipAfter()),
