@@ -150,6 +150,36 @@ export interface Counterexample {
   nodes: number[];
 }
 
+/** A walk: where it starts, its steps, how far it has gone, and where the part starts that it repeats. */
+export interface Moment {
+  start: number;
+  path: (Transition | RunStep)[];
+  cursor: number;
+  lasso: number | null;
+}
+
+/** Which transitions and neighbourhoods are shown. */
+export interface Filter {
+  tags: Record<TagWord, boolean>;
+  kinds: Record<KindWord, boolean>;
+  after: boolean;
+}
+
+/** Where the camera is, and what it looks at. */
+export interface Eye {
+  position: [number, number, number];
+  target: [number, number, number];
+}
+
+/** How a page looks at a model. */
+export interface Look {
+  theme: string;
+  labels: boolean;
+  filter: Filter;
+  eye: Eye;
+  walk: Moment;
+}
+
 export type Wanted = { nth: number } | { random: number } | { trace: TextFile };
 
 export interface SceneChange {
