@@ -1,12 +1,11 @@
 // The legend, which is the filter at the same time.
 import { make, refill } from "./dom";
 import { KIND_WORDS, SHORT_WORDS, TAG_WORDS, type Palette } from "./palette";
-import type { Filter } from "./space";
-import { KINDS, TAGS, type Explanation, type KindWord, type TagWord } from "./wire";
+import { KINDS, TAGS, type Explanation, type Filter, type KindWord, type TagWord } from "./wire";
 
 export class Legend {
   readonly element = make("section", { id: "legend" });
-  readonly filter: Filter = {
+  filter: Filter = {
     tags: { correct: true, incorrect: true, neutral: true },
     kinds: { cn: true, in: true, ci: true, cin: true },
     after: true,
