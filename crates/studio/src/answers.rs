@@ -285,7 +285,7 @@ pub enum NoAnswer {
     #[error("there is no violated property, so there is no counterexample")]
     Holds,
     /// There are fewer.
-    #[error("there are only {0} counterexamples")]
+    #[error("there is no other: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
 }
 
@@ -319,9 +319,11 @@ pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Re
                 }
                 let values = opened.subject.describe(state);
                 let number = format!("state {state}");
-                let text = values.iter().map(|(name, value)| format!("{name} = {value}"));
-                let text = text.chain([number]).find(|text| pattern.is_match(text))?;
-                Some((node as u32, text))
+                let mut text = values.iter().map(|(name, value)| format!("{name} = {value}"));
+                if let Some(text) = text.find(|text| pattern.is_match(text)) {
+                    return Some((node as u32, format!("{number}: {text}")));
+                }
+                pattern.is_match(&number).then_some((node as u32, number))
             };
             let all: Vec<(u32, String)> = (0..picture.len()).into_par_iter().filter_map(hit).collect();
             let mut drawn: Vec<u32> = all.iter().map(|&(node, _)| scene.place[node as usize]).collect();
@@ -398,7 +400,10 @@ pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result
 
 /// The labels of a trace, and where the part starts that it repeats.
 fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
-    if !text.name.to_lowercase().ends_with(".aut") && !text.text.trim_start().starts_with("des") {
+    // A label may begin like the head of an AUT file.
+    let head = text.text.trim_start().strip_prefix("des");
+    let is_aut = head.is_some_and(|rest| rest.trim_start().starts_with('('));
+    if text.language().as_deref() != Some("aut") && !is_aut {
         let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok((lines.map(str::to_owned).collect(), None));
     }

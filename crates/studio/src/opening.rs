@@ -24,6 +24,13 @@ pub struct Text {
     pub text: String,
 }
 
+impl Text {
+    /// What it is written in, by its name: `lnt`, `aut` …
+    pub fn language(&self) -> Option<String> {
+        lts::format_extension(Path::new(&self.name))
+    }
+}
+
 /// What to open.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -432,7 +439,8 @@ fn load_subject(
         return lts::read_aut(path, &Default::default(), progress).map(Subject::System).map_err(reading);
     }
     let Some(main) = request.files.first() else { return Err(wrong("there is no model to open")) };
-    if main.name.to_lowercase().ends_with(".aut") {
+    let language = main.language();
+    if language.as_deref() == Some("aut") {
         stage("reading the transition system");
         let parsed = lts::parse_aut(&main.text, &Default::default());
         return parsed.map(Subject::System).map_err(|error| {
@@ -440,7 +448,7 @@ fn load_subject(
             CantOpen::Wrong(messages(&[diagnostic], &sources))
         });
     }
-    if main.name.to_lowercase().ends_with(".exp") {
+    if language.as_deref() == Some("exp") {
         // The systems that it names come with it: text from the page must not name files on disk.
         return compose(main, request.most_states, progress, stage, &mut |name| {
             let found = request.files.iter().find(|file| file.name == name);

@@ -331,6 +331,14 @@ fn a_violation_is_opened_walked_and_explained() {
         server.post(&format!("{base}/counterexample"), &body).status
     };
     assert_eq!((trace("COIN\nBROKEN\n"), trace("COIN\nTEA\n"), trace("TEA\n")), (200, 422, 422));
+    let told = |body: serde_json::Value| server.post(&format!("{base}/counterexample"), &body).text();
+    // A label that begins like an AUT file is still a label.
+    let label = told(serde_json::json!({ "trace": { "name": "t.txt", "text": "destroy\n" } }));
+    assert!(label.contains("this is no counterexample"), "{label}");
+    let second = told(serde_json::json!({ "nth": 2 }));
+    assert!(second.contains("1 counterexample in all"), "{second}");
+    let closed = server.post(&format!("{base}/scene"), &serde_json::json!({ "close_around": 1 }));
+    assert!(closed.text().contains("no super-node that is open"), "{}", closed.text());
     assert_eq!(server.get(&format!("{base}/state/99")).status, 404);
     // The scene and its positions speak of the same nodes.
     let scene = server.get(&format!("{base}/scene")).body;

@@ -50,7 +50,7 @@ export class Finder {
         const visit = () => {
           if (node !== undefined) this.visit(node);
         };
-        const item = make("button", { className: "hit", textContent: among === "states" ? `${text} (node ${node})` : text, type: "button" });
+        const item = make("button", { className: "hit", textContent: text, type: "button" });
         // Labels are listed once each, states one by one: only those can be visited.
         if (among === "states") item.onclick = visit;
         else
