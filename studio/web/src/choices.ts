@@ -17,6 +17,11 @@ export class Choices {
     this.render();
   }
 
+  clear(): void {
+    this.summary = null;
+    this.render();
+  }
+
   move(change: number): void {
     const choices = this.summary?.explanation?.choices ?? [];
     if (choices.length === 0) return;

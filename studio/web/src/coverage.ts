@@ -21,6 +21,12 @@ export interface CoverageAnswer {
   findings: Finding[];
 }
 
+/** A model whose examples can be run. */
+export interface Measured {
+  post<T>(path: string, body: unknown): Promise<T>;
+  cancel(): Promise<void>;
+}
+
 export class CoveragePanel {
   readonly element = make("section", { id: "coverage" });
   private roots = make("textarea", { id: "roots", rows: 2, placeholder: "MAIN", spellcheck: false });
@@ -28,11 +34,11 @@ export class CoveragePanel {
   private files: TextFile[] = [];
   private answer: CoverageAnswer | null = null;
   private on: boolean[] = [];
-  private asking = false;
+  /** The model that is being measured, and which measurement it is: the answer to an earlier one is not shown. */
+  private asking: { project: Measured } | null = null;
 
   constructor(
-    private measure: (roots: string[]) => Promise<CoverageAnswer>,
-    private stop: () => void,
+    private project: () => Measured | null,
     private say: (text: string) => void,
   ) {
     this.roots.title = "Examples to add: processes to start, with their arguments, one a line";
@@ -50,6 +56,7 @@ export class CoveragePanel {
   show(files: TextFile[]): void {
     this.files = files;
     this.answer = null;
+    this.asking = null;
     this.body.replaceChildren();
   }
 
@@ -59,28 +66,32 @@ export class CoveragePanel {
   }
 
   async run(): Promise<void> {
-    if (this.asking) return;
-    this.asking = true;
+    const project = this.project();
+    if (this.asking || !project) return;
+    const asking = (this.asking = { project });
     this.body.replaceChildren(
       make("div", { className: "bar" }, make("span", { className: "hint", textContent: "Running the examples…" }), button("Cancel", "Stop (Esc)", () => this.cancel(), "cancel-coverage")),
     );
     try {
-      const answer = await this.measure(this.roots.value.split("\n").filter((line) => line.trim() !== ""));
+      const roots = this.roots.value.split("\n").filter((line) => line.trim() !== "");
+      const answer = await project.post<CoverageAnswer>("coverage", { roots });
+      if (asking !== this.asking) return;
       this.answer = answer;
       this.on = answer.examples.map(() => true);
       this.render();
     } catch (error) {
+      if (asking !== this.asking) return;
       const message = (error as Error).message === "cancelled" ? "Cancelled." : (error as Error).message;
       this.body.replaceChildren(make("p", { className: message === "Cancelled." ? "hint" : "error", textContent: message }));
       this.say(message);
     }
-    this.asking = false;
+    this.asking = null;
   }
 
   /** Stops what runs; whether something did. */
   cancel(): boolean {
-    if (this.asking) this.stop();
-    return this.asking;
+    void this.asking?.project.cancel().catch((error: Error) => this.say(error.message));
+    return this.asking !== null;
   }
 
   private covered(item: Item): boolean {

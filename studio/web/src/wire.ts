@@ -33,6 +33,7 @@ export interface Status {
   done: number;
   total: number;
   failure: { summary: string; messages: Message[] } | null;
+  attempt: number;
   generation: number;
   scene: number;
   settled: boolean;
@@ -96,9 +97,10 @@ export interface Summary {
   properties: string[];
   warnings: Message[];
   remark: string | null;
+  /** The files of what is open. */
   files: TextFile[];
-  property: TextFile;
-  root: string | null;
+  /** What was asked for last, to edit. */
+  texts: Texts;
   starts: { root: string; about: string }[];
   values: boolean;
   editable: boolean;
@@ -138,6 +140,8 @@ export interface Found {
   drawn: number[];
   nodes: number[];
   texts: string[];
+  /** Whether there may be more in super-nodes that nobody can look into: an exported view has only what is drawn. */
+  partial?: boolean;
 }
 
 export interface RunStep extends Transition {
