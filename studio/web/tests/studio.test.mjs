@@ -536,6 +536,26 @@ describe("a large system", () => {
     assert.ok(after.regions.length >= before.regions.length - 1, "the others stay closed");
   });
 
+  test("an exported view says that it holds only part", async () => {
+    const found = async (pattern) => {
+      const [shared] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("e")]);
+      const file = join(mkdtempSync(join(tmpdir(), "studio-")), "large.html");
+      await shared.saveAs(file);
+      const alone = await page(chrome);
+      await alone.goto(`file://${file}`);
+      await settled(alone);
+      await alone.fill("#search", ".");
+      await alone.press("#search", "Enter");
+      await alone.waitForFunction((pattern) => new RegExp(pattern).test(document.querySelector("#found").textContent), pattern);
+      await alone.context().close();
+    };
+    await found("transitions? outside super-nodes");
+    await tab.keyboard.press("d");
+    await tab.waitForFunction((states) => window.studio.scene.nodes.length === states, states);
+    await settled(tab);
+    await found("too large to hold its states");
+  });
+
   test("draws part of what is open while it turns, and all of it at rest", async () => {
     await tab.keyboard.press("d");
     await tab.waitForFunction((states) => window.studio.scene.nodes.length === states, states);
