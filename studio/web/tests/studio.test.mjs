@@ -73,6 +73,17 @@ describe("without a model", () => {
 
   test("own files are opened from the page, wrong ones are explained", async () => {
     await tab.waitForSelector("#gallery");
+    // What can't be read is told, in front of the gallery.
+    await tab.evaluate(() => (File.prototype.text = () => Promise.reject(new Error("gone"))));
+    await tab.setInputFiles("#files", [{ name: "a.lnt", mimeType: "text/plain", buffer: Buffer.from("") }]);
+    await tab.waitForSelector("#note:not([hidden]):has-text('be read: gone')");
+    const above = await tab.evaluate(() => {
+      const { x, y, width, height } = document.querySelector("#note").getBoundingClientRect();
+      return document.elementFromPoint(x + width / 2, y + height / 2).id;
+    });
+    assert.equal(above, "note");
+    await tab.reload();
+    await tab.waitForSelector("#gallery");
     const folder = mkdtempSync(join(tmpdir(), "studio-"));
     const model = join(folder, "door.lnt");
     writeFileSync(model, "module door is process MAIN [OPEN, RING : none] is select OPEN [] RING end select end process end module");
