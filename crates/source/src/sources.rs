@@ -39,6 +39,7 @@ pub struct LineColumn {
     pub column: usize,
 }
 
+#[derive(Debug)]
 struct SourceFile {
     name: String,
     text: String,
@@ -49,7 +50,7 @@ struct SourceFile {
 }
 
 /// All files of one run, by [`FileId`].
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::opening::{Message, Opened, Place, Start, Text};
 use crate::picture::NONE;
-use crate::project::Project;
+use crate::project::View;
 use crate::scene::Scene;
 
 /// The most transitions that are listed of a state, and the most states that a search finds.
@@ -31,9 +31,10 @@ pub struct Summary {
     properties: Vec<String>,
     warnings: Vec<Message>,
     remark: Option<String>,
+    /// The files of what is open, imported modules included, the model itself first.
     files: Vec<Text>,
-    property: Text,
-    root: Option<String>,
+    /// What was asked for last, to edit: after a failure that is not what is open.
+    texts: Texts,
     starts: Vec<Start>,
     /// Whether states have values to show.
     values: bool,
@@ -41,21 +42,44 @@ pub struct Summary {
     editable: bool,
 }
 
+/// Texts to open, and how.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Texts {
+    /// The model first, then modules or systems that it names.
+    pub files: Vec<Text>,
+    /// The property.
+    #[serde(default)]
+    pub property: Text,
+    /// Which of several properties.
+    pub chosen: Option<String>,
+    /// Where to start.
+    pub root: Option<String>,
+}
+
 /// What a page shows beside the scene.
-pub fn summary(project: &Project, opened: Option<&Opened>) -> Summary {
-    let request = project.request();
-    let mut files = request.files.clone();
+pub fn summary(id: u32, name: &str, view: &View) -> Summary {
+    let (request, opened) = (&view.request, view.opened.as_deref());
     let sources = opened.and_then(|opened| opened.subject.sources());
-    if let (Some(sources), true) = (sources, project.status().failure.is_none()) {
-        // The files as they were read, imported modules included, the model itself first.
-        let read = sources
+    let files = match (sources, opened) {
+        (Some(sources), _) => sources
             .files()
-            .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() });
-        files = read.filter(|file| file.name.to_lowercase().ends_with(".lnt")).collect();
-    }
+            .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() })
+            // Not the process to start with, which is a text of its own.
+            .filter(|file| file.language().as_deref() == Some("lnt"))
+            .collect(),
+        (None, Some(opened)) => opened.request.files.clone(),
+        (None, None) => request.files.clone(),
+    };
+    let texts = Texts {
+        files: if view.status.failure.is_some() { request.files.clone() } else { files.clone() },
+        property: request.property.clone(),
+        chosen: request.chosen.clone(),
+        root: request.root.clone(),
+    };
     Summary {
-        id: project.id,
-        name: project.name.clone(),
+        id,
+        name: name.to_owned(),
         nodes: opened.map_or(0, |opened| opened.picture.len()),
         transitions: opened.map_or(0, |opened| opened.picture.targets.len()),
         labels: opened.map_or_else(Vec::new, |opened| {
@@ -66,9 +90,8 @@ pub fn summary(project: &Project, opened: Option<&Opened>) -> Summary {
         warnings: opened.map_or_else(Vec::new, |opened| opened.warnings.clone()),
         remark: opened.and_then(|opened| opened.remark.clone()),
         files,
-        property: request.property,
-        root: request.root,
-        starts: request.starts,
+        texts,
+        starts: request.starts.clone(),
         values: sources.is_some(),
         editable: request.system.is_none(),
     }
@@ -285,7 +308,7 @@ pub enum NoAnswer {
     #[error("there is no violated property, so there is no counterexample")]
     Holds,
     /// There are fewer.
-    #[error("there are only {0} counterexamples")]
+    #[error("there is no other: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
 }
 
@@ -319,9 +342,11 @@ pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Re
                 }
                 let values = opened.subject.describe(state);
                 let number = format!("state {state}");
-                let text = values.iter().map(|(name, value)| format!("{name} = {value}"));
-                let text = text.chain([number]).find(|text| pattern.is_match(text))?;
-                Some((node as u32, text))
+                let mut text = values.iter().map(|(name, value)| format!("{name} = {value}"));
+                if let Some(text) = text.find(|text| pattern.is_match(text)) {
+                    return Some((node as u32, format!("{number}: {text}")));
+                }
+                pattern.is_match(&number).then_some((node as u32, number))
             };
             let all: Vec<(u32, String)> = (0..picture.len()).into_par_iter().filter_map(hit).collect();
             let mut drawn: Vec<u32> = all.iter().map(|&(node, _)| scene.place[node as usize]).collect();
@@ -398,7 +423,10 @@ pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result
 
 /// The labels of a trace, and where the part starts that it repeats.
 fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
-    if !text.name.to_lowercase().ends_with(".aut") && !text.text.trim_start().starts_with("des") {
+    // A label may begin like the head of an AUT file.
+    let head = text.text.trim_start().strip_prefix("des");
+    let is_aut = head.is_some_and(|rest| rest.trim_start().starts_with('('));
+    if text.language().as_deref() != Some("aut") && !is_aut {
         let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok((lines.map(str::to_owned).collect(), None));
     }

@@ -6,9 +6,9 @@ use cover::{Coverage, Example, Settings, Subject};
 use explore::Limits;
 use lts::Progress;
 use serde::{Deserialize, Serialize};
-use source::Span;
+use source::{Diagnostic, Sources, Span};
 
-use crate::opening::{Message, Place, Request, messages};
+use crate::opening::{Place, Request};
 
 /// The most states of an example.
 const MOST_STATES: usize = 1_000_000;
@@ -92,17 +92,15 @@ pub enum CantCover {
 }
 
 /// Reads a suite from disk.
-pub fn read_suite(path: &Path) -> Result<Vec<Member>, Vec<Message>> {
-    let mut sources = source::Sources::new();
-    let examples =
-        cover::load_suite(path, &mut sources).map_err(|diagnostics| messages(&diagnostics, &sources))?;
+pub fn read_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Member>, Vec<Diagnostic>> {
+    let examples = cover::load_suite(path, sources)?;
     let suite = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(examples.into_iter().map(|example| Member { suite: suite.clone(), example }).collect())
 }
 
 /// Runs the examples of a project's suites and those that the page adds, on the texts as they are now.
 pub fn view(request: &Request, wanted: &Wanted, progress: &Progress) -> Result<View, CantCover> {
-    let main = request.files.first().filter(|file| file.name.to_lowercase().ends_with(".lnt"));
+    let main = request.files.first().filter(|file| file.language().as_deref() == Some("lnt"));
     let main = main.ok_or(CantCover::NoModel)?;
     let mut members = request.examples.clone();
     for root in wanted.roots.iter().map(|root| root.trim()).filter(|root| !root.is_empty()) {
@@ -111,9 +109,13 @@ pub fn view(request: &Request, wanted: &Wanted, progress: &Progress) -> Result<V
     if members.is_empty() {
         return Err(CantCover::NoExamples);
     }
-    // The names of texts are only names: nothing is written outside the folder.
+    // The names of texts are only names: nothing is written outside the folder, and nothing is packed.
     let folder = tempfile::tempdir()?;
-    let inside = |name: &str| folder.path().join(Path::new(name).file_name().unwrap_or("model.lnt".as_ref()));
+    let inside = |name: &str| {
+        let name = Path::new(name).file_name().unwrap_or("model.lnt".as_ref()).to_string_lossy();
+        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        folder.path().join(plain)
+    };
     for file in &request.files {
         std::fs::write(inside(&file.name), &file.text)?;
     }
@@ -204,6 +206,15 @@ end process end module";
         assert_eq!((of("true"), of("false")), (vec![vec![0]], vec![vec![1]]));
         assert!(view.items.iter().all(|item| item.place.file == "../door.lnt" && item.place.line <= 3));
         assert!(view.findings.is_empty());
+    }
+
+    #[test]
+    fn a_packed_model_is_covered_under_its_name() {
+        let files = vec![Text { name: "door.lnt.gz".into(), text: DOOR.into() }];
+        let wanted = Wanted { roots: vec!["MAIN (true)".into()] };
+        let view = view(&Request { files, ..request() }, &wanted, &Progress::new()).unwrap();
+        assert!(!view.items.is_empty());
+        assert!(view.items.iter().all(|item| item.place.file == "door.lnt.gz"));
     }
 
     #[test]

@@ -5,41 +5,45 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{self, Wanted};
-use crate::opening::Opened;
 use crate::project::Project;
 use crate::scene::{REGION, position_bytes};
 
 /// A snapshot of larger scenes leaves out what is known of each state and transition.
 const MOST_DETAILED: usize = 3_000;
 
-/// The page with the snapshot of a project.
-pub fn page(page: &str, project: &Project, opened: &Opened) -> String {
+/// The page with a snapshot.
+pub fn page(page: &str, snapshot: &Value) -> String {
     // Inside a script element only `<` could end it.
-    let snapshot = snapshot(project, opened).to_string().replace('<', "\\u003c");
+    let snapshot = snapshot.to_string().replace('<', "\\u003c");
     let element = format!("<script type=\"application/json\" id=\"snapshot\">{snapshot}</script></head>");
     page.replacen("</head>", &element, 1)
 }
 
-fn snapshot(project: &Project, opened: &Opened) -> Value {
-    let (version, scene) = project.scene();
-    let (_, _, positions) = project.positions();
+/// What a page would ask for, and how it looked at the model; nothing where none is open.
+pub fn snapshot(project: &Project, look: &Value) -> Option<Value> {
+    let view = project.view();
+    let (opened, scene) = (view.opened.as_deref()?, &view.scene);
     let mut states = Map::new();
     let mut edges = Map::new();
+    let plain = || scene.nodes.iter().copied().filter(|node| node & REGION == 0);
     if scene.nodes.len() <= MOST_DETAILED {
-        for &node in scene.nodes.iter().filter(|&&node| node & REGION == 0) {
-            states.insert(node.to_string(), json!(answers::state(opened, &scene, node)));
+        for node in plain() {
+            states.insert(node.to_string(), json!(answers::state(opened, scene, node)));
             for at in opened.picture.outgoing(node) {
-                edges.insert(at.to_string(), json!(answers::edge(opened, &scene, at)));
+                edges.insert(at.to_string(), json!(answers::edge(opened, scene, at)));
             }
         }
     }
-    json!({
-        "summary": answers::summary(project, Some(opened)),
-        "status": project.status(),
-        "scene": STANDARD.encode(scene.bytes(version)),
-        "positions": STANDARD.encode(position_bytes(version, true, &positions)),
+    Some(json!({
+        "summary": answers::summary(project.id, &project.name, &view),
+        "status": view.status,
+        "scene": STANDARD.encode(scene.bytes(view.status.scene)),
+        "positions": STANDARD.encode(position_bytes(view.status.scene, true, &view.positions)),
+        // Otherwise what is not found may still be there, in a super-node or in a scene that is too large.
+        "complete": states.len() == opened.picture.len(),
         "states": states,
         "edges": edges,
-        "counterexample": answers::counterexample(opened, &scene, &Wanted::Nth(1)).ok(),
-    })
+        "counterexample": answers::counterexample(opened, scene, &Wanted::Nth(1)).ok(),
+        "look": look,
+    }))
 }

@@ -1,6 +1,7 @@
 //! The bundled models, to look at without having one.
 
 use serde::Serialize;
+use source::Sources;
 
 use crate::coverage::{self, Member};
 use crate::embedded::MODELS;
@@ -101,7 +102,8 @@ fn suites(beside: &[(&str, &str)]) -> Result<Vec<Member>, std::io::Error> {
         std::fs::write(path, text)?;
     }
     let suites = beside.iter().filter(|(file, _)| file.starts_with("suite") && file.ends_with(".toml"));
-    let read = suites.filter_map(|(file, _)| coverage::read_suite(&folder.path().join(file)).ok());
+    let read = suites
+        .filter_map(|(file, _)| coverage::read_suite(&folder.path().join(file), &mut Sources::new()).ok());
     Ok(read.flatten().collect())
 }
 

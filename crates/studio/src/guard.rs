@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::server::MOST_BODY;
+use crate::server::{MOST_BODY, Refusal};
 
 /// The header that carries the token; the query parameter `token` does as well.
 pub const TOKEN_HEADER: &str = "x-watershed-token";
@@ -69,6 +69,9 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
         // Not worth waiting for.
         None if length > MOST_BODY as u64 => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
         None => next.run(request).await,
+        Some(why) if request.uri().path().starts_with("/api/") => {
+            Refusal::new(StatusCode::FORBIDDEN, why).into_response()
+        }
         Some(why) => {
             let page =
                 format!("<!doctype html><meta charset=\"utf-8\"><title>Watershed Studio</title><p>{why}</p>");

@@ -1,5 +1,6 @@
 //! From texts to a picture: reads, checks and explores a model, tags it by a property and tells why.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +23,13 @@ pub struct Text {
     pub name: String,
     /// What it says.
     pub text: String,
+}
+
+impl Text {
+    /// What it is written in, by its name: `lnt`, `aut` …
+    pub fn language(&self) -> Option<String> {
+        lts::format_extension(Path::new(&self.name))
+    }
 }
 
 /// What to open.
@@ -153,6 +161,16 @@ fn wrong(message: impl Into<String>) -> CantOpen {
     CantOpen::Wrong(vec![Message::error(message)])
 }
 
+/// Tells of a panic as of any other failure: a bug must not leave a page waiting for ever.
+pub fn guarded<T>(open: impl FnOnce() -> Result<T, CantOpen>) -> Result<T, CantOpen> {
+    catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason is given");
+        let message = Message::error(format!("this is a bug of Watershed: {said}"));
+        Err(CantOpen::Wrong(vec![message.help("please report it, with the model and the property")]))
+    })
+}
+
 /// A transition system with the model it came from, where there is one.
 pub enum Subject {
     /// A model that was explored.
@@ -210,6 +228,8 @@ impl Subject {
 
 /// Everything that is known of an opened model.
 pub struct Opened {
+    /// What was asked for.
+    pub request: Arc<Request>,
     /// The system.
     pub subject: Subject,
     /// What there is to see.
@@ -229,15 +249,25 @@ pub struct Opened {
 impl Opened {
     /// Opens what was asked for. `stage` is told what is going on.
     pub fn new(
-        request: &Request,
+        request: Arc<Request>,
+        progress: &Progress,
+        stage: &dyn Fn(&'static str),
+    ) -> Result<Self, CantOpen> {
+        let opened = Self::open(request, progress, stage);
+        // Not everyone who is told to stop says so.
+        if progress.is_cancelled() { Err(CantOpen::Cancelled) } else { opened }
+    }
+
+    fn open(
+        request: Arc<Request>,
         progress: &Progress,
         stage: &dyn Fn(&'static str),
     ) -> Result<Self, CantOpen> {
         let mut sources = Sources::new();
         let mut warnings = Vec::new();
         stage("reading the property");
-        let properties = load_properties(request, &mut sources, &mut warnings)?;
-        let subject = load_subject(request, &mut warnings, progress, stage)?;
+        let properties = load_properties(&request, &mut sources, &mut warnings)?;
+        let subject = load_subject(&request, &mut warnings, progress, stage)?;
         let lts = subject.lts();
         let used = lts.used_labels();
         let labels: Vec<&str> =
@@ -292,6 +322,7 @@ impl Opened {
             drop(tagged);
             let (explanation, property) = (Some(explanation), Some(wanted));
             return Ok(Self {
+                request,
                 subject,
                 picture,
                 explanation,
@@ -317,7 +348,8 @@ impl Opened {
             ..Explanation::default()
         });
         let picture = Picture::of_system(lts, tag);
-        Ok(Self { subject, picture, explanation, property: None, properties: names, warnings, remark })
+        let property = None;
+        Ok(Self { request, subject, picture, explanation, property, properties: names, warnings, remark })
     }
 
     /// Tags the system again and hands it to someone who needs more than the picture.
@@ -432,7 +464,8 @@ fn load_subject(
         return lts::read_aut(path, &Default::default(), progress).map(Subject::System).map_err(reading);
     }
     let Some(main) = request.files.first() else { return Err(wrong("there is no model to open")) };
-    if main.name.to_lowercase().ends_with(".aut") {
+    let language = main.language();
+    if language.as_deref() == Some("aut") {
         stage("reading the transition system");
         let parsed = lts::parse_aut(&main.text, &Default::default());
         return parsed.map(Subject::System).map_err(|error| {
@@ -440,7 +473,7 @@ fn load_subject(
             CantOpen::Wrong(messages(&[diagnostic], &sources))
         });
     }
-    if main.name.to_lowercase().ends_with(".exp") {
+    if language.as_deref() == Some("exp") {
         // The systems that it names come with it: text from the page must not name files on disk.
         return compose(main, request.most_states, progress, stage, &mut |name| {
             let found = request.files.iter().find(|file| file.name == name);
@@ -489,5 +522,35 @@ fn load_subject(
             Err(CantOpen::Wrong(vec![message]))
         }
         _ => Err(over_limit(exploration.states())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(property: &str) -> Arc<Request> {
+        let files = vec![Text { name: "s.aut".into(), text: "des (0, 1, 2)\n(0, A, 1)\n".into() }];
+        let property = Text { text: property.into(), ..Text::default() };
+        Arc::new(Request { files, property, most_states: 100, ..Request::default() })
+    }
+
+    #[test]
+    fn what_was_cancelled_is_not_opened() {
+        // A formula that is only checked, without an explanation.
+        let request = request("nu X . (< true > X)");
+        let opened = Opened::new(Arc::clone(&request), &Progress::new(), &|_| ()).ok().unwrap();
+        assert!(opened.remark.unwrap().contains("can't be explained"));
+        let enough = Progress::new();
+        enough.cancel();
+        assert!(matches!(Opened::new(request, &enough, &|_| ()), Err(CantOpen::Cancelled)));
+    }
+
+    #[test]
+    fn a_bug_is_told_as_one() {
+        let Err(CantOpen::Wrong(messages)) = guarded::<()>(|| panic!("nobody expects this")) else {
+            panic!("it was opened");
+        };
+        assert_eq!(messages[0].message, "this is a bug of Watershed: nobody expects this");
     }
 }

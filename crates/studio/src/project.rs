@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::layout::{Layout, Point, Shape};
-use crate::opening::{CantOpen, Message, Opened, Request};
+use crate::opening::{CantOpen, Message, Opened, Request, guarded};
 use crate::picture::Picture;
 use crate::regions::{Detail, MOST_SHOWN, Regions};
 use crate::scene::Scene;
@@ -33,7 +33,7 @@ pub struct Project {
 }
 
 struct State {
-    request: Request,
+    request: Arc<Request>,
     progress: Arc<Progress>,
     /// Of the examples that run for the coverage view.
     covering: Arc<Progress>,
@@ -54,6 +54,22 @@ struct State {
     settled: bool,
     /// Which of the things that were opened the scene shows.
     drawn_from: u32,
+    /// Whether nobody can ask for it any more.
+    closed: bool,
+}
+
+/// A project at one moment: the scene is of what was opened, and the positions are of the scene.
+pub struct View {
+    /// What there is to know.
+    pub status: Status,
+    /// The texts that are or were opened last, even in vain.
+    pub request: Arc<Request>,
+    /// What was opened.
+    pub opened: Option<Arc<Opened>>,
+    /// What is drawn.
+    pub scene: Arc<Scene>,
+    /// Where the nodes of the scene are.
+    pub positions: Arc<Vec<Point>>,
 }
 
 /// Why the last attempt to open failed.
@@ -78,6 +94,8 @@ pub struct Status {
     pub total: u64,
     /// Why the last attempt failed.
     pub failure: Option<Failure>,
+    /// Counts what was asked to be opened.
+    pub attempt: u32,
     /// Counts what was opened: when it changes, everything is new.
     pub generation: u32,
     /// Counts scenes: when it changes, there is another one to draw.
@@ -117,6 +135,9 @@ pub enum CantChange {
     /// There is no such region.
     #[error("there is no such super-node")]
     NoRegion,
+    /// There is no open region.
+    #[error("this state is in no super-node that is open")]
+    NothingOpen,
     /// It would be too much.
     #[error("{0} states are too many to show one by one: open super-nodes instead")]
     TooMany(usize),
@@ -128,11 +149,12 @@ const MOST_ONE_BY_ONE: usize = 200_000;
 impl Project {
     /// Opens a model in the background. Must be called where tokio runs.
     pub fn open(id: u32, name: String, request: Request) -> Arc<Self> {
+        let request = Arc::new(request);
         let project = Arc::new(Self {
             id,
             name,
             state: Mutex::new(State {
-                request: request.clone(),
+                request: Arc::clone(&request),
                 progress: Arc::default(),
                 covering: Arc::default(),
                 stage: "waiting",
@@ -148,6 +170,7 @@ impl Project {
                 positions: Arc::default(),
                 settled: true,
                 drawn_from: 0,
+                closed: false,
             }),
             changes: watch::Sender::new(0),
             current: AtomicU32::new(0),
@@ -157,13 +180,13 @@ impl Project {
     }
 
     /// Opens other texts, in place of what is being opened.
-    pub fn run(self: Arc<Self>, request: Request) {
+    pub fn run(self: Arc<Self>, request: Arc<Request>) {
         let progress = Arc::new(Progress::new());
         let attempt = {
             let mut state = self.lock();
             state.progress.cancel();
             state.progress = Arc::clone(&progress);
-            state.request = request.clone();
+            state.request = Arc::clone(&request);
             (state.running, state.stage) = (true, "waiting");
             state.attempt += 1;
             state.attempt
@@ -178,7 +201,10 @@ impl Project {
                 drop(state);
                 self.tell();
             };
-            let found = Opened::new(&request, &progress, &stage);
+            let found = guarded(|| {
+                let opened = Opened::new(request, &progress, &stage)?;
+                Ok((Regions::new(&opened.picture), opened))
+            });
             let mut state = self.lock();
             if state.attempt != attempt {
                 return;
@@ -186,9 +212,9 @@ impl Project {
             state.running = false;
             state.stage = "done";
             match found {
-                Ok(opened) => {
+                Ok((regions, opened)) => {
                     let large = opened.picture.len() > MOST_SHOWN;
-                    state.regions = Some(Regions::new(&opened.picture));
+                    state.regions = Some(regions);
                     state.detail = if large { Detail::Collapsed } else { Detail::All };
                     state.opened = Some(Arc::new(opened));
                     state.failure = None;
@@ -219,6 +245,17 @@ impl Project {
         self.tell();
     }
 
+    /// Stops everything, for good: those who watch are let go.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.cancel();
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Something to stop the examples with that are about to run, in place of those that may still do.
     pub fn cover(&self) -> Arc<Progress> {
         let mut state = self.lock();
@@ -241,8 +278,11 @@ impl Project {
         {
             return Err(CantChange::NoRegion);
         }
-        let around = change.close_around.and_then(|node| regions.open_around(node));
-        if let Some(region) = change.close.or(around)
+        if let Some(node) = change.close_around {
+            let region = regions.open_around(node).ok_or(CantChange::NothingOpen)?;
+            regions.close(region);
+        }
+        if let Some(region) = change.close
             && !regions.close(region)
         {
             return Err(CantChange::NoRegion);
@@ -307,13 +347,17 @@ impl Project {
 
     /// What there is to know now.
     pub fn status(&self) -> Status {
-        let state = self.lock();
+        self.status_of(&self.lock())
+    }
+
+    fn status_of(&self, state: &State) -> Status {
         Status {
             running: state.running,
             stage: state.stage,
             done: state.progress.done(),
             total: state.progress.total(),
             failure: state.failure.clone(),
+            attempt: state.attempt,
             generation: state.generation,
             scene: self.current.load(SeqCst),
             settled: state.settled,
@@ -322,32 +366,16 @@ impl Project {
         }
     }
 
-    /// What was opened.
-    pub fn opened(&self) -> Option<Arc<Opened>> {
-        self.lock().opened.clone()
-    }
-
-    /// The texts that are or were opened last.
-    pub fn request(&self) -> Request {
-        self.lock().request.clone()
-    }
-
-    /// The scene with its number.
-    pub fn scene(&self) -> (u32, Arc<Scene>) {
+    /// What there is to see now.
+    pub fn view(&self) -> View {
         let state = self.lock();
-        (self.current.load(SeqCst), Arc::clone(&state.scene))
-    }
-
-    /// Where the nodes of the scene are, with its number and whether they are at rest.
-    pub fn positions(&self) -> (u32, bool, Arc<Vec<Point>>) {
-        let state = self.lock();
-        (self.current.load(SeqCst), state.settled, Arc::clone(&state.positions))
-    }
-
-    /// How many nodes a region has, of how many equal parts.
-    pub fn region(&self, region: u32) -> Option<(usize, u32)> {
-        let state = self.lock();
-        state.regions.as_ref()?.get(region).map(|one| (one.members.len(), one.parts))
+        View {
+            status: self.status_of(&state),
+            request: Arc::clone(&state.request),
+            opened: state.opened.clone(),
+            scene: Arc::clone(&state.scene),
+            positions: Arc::clone(&state.positions),
+        }
     }
 
     /// Hears of every change.

@@ -32,8 +32,6 @@ pub struct Region {
     pub members: Vec<u32>,
     /// What they have in common.
     pub class: u8,
-    /// How many equal parts it is made of.
-    pub parts: u32,
     /// What it opens into, once that was asked for: regions, or nothing for plain nodes.
     inside: Option<Vec<u32>>,
 }
@@ -88,26 +86,25 @@ impl Regions {
         groups.sort();
         let mut large = Vec::new();
         for group in groups {
-            let count = group.len() as u32;
             let mut members: Vec<u32> = group.iter().flat_map(|&at| parts[at].iter().copied()).collect();
             members.sort_unstable();
-            if picture.len() > MOST_SHOWN && count == 1 && members.len() > MOST_OPENED {
+            if picture.len() > MOST_SHOWN && group.len() == 1 && members.len() > MOST_OPENED {
                 large.push(members);
                 continue;
             }
-            let number = made.add(picture, members, count);
+            let number = made.add(picture, members);
             made.top.push(number);
         }
         for piece in cut(picture, large, picture.len(), PIECES).into_iter().filter(|piece| piece.len() > 1) {
-            let number = made.add(picture, piece, 1);
+            let number = made.add(picture, piece);
             made.top.push(number);
         }
         made
     }
 
-    fn add(&mut self, picture: &Picture, members: Vec<u32>, parts: u32) -> u32 {
+    fn add(&mut self, picture: &Picture, members: Vec<u32>) -> u32 {
         let class = picture.class(members[0]);
-        self.regions.push(Region { members, class, parts, inside: None });
+        self.regions.push(Region { members, class, inside: None });
         (self.regions.len() - 1) as u32
     }
 
@@ -126,7 +123,7 @@ impl Regions {
                 let total = members.len();
                 let parts = cut(picture, vec![members], total, PIECES_OPENED);
                 for part in parts.into_iter().filter(|part| part.len() > 1) {
-                    inside.push(self.add(picture, part, 1));
+                    inside.push(self.add(picture, part));
                 }
             }
             self.regions[region as usize].inside = Some(inside);
@@ -177,7 +174,7 @@ impl Regions {
         shown
     }
 
-    /// The outermost open region that holds a node, to close it again.
+    /// The innermost open region that holds a node, to close it again.
     pub fn open_around(&self, node: u32) -> Option<u32> {
         let mut found = None;
         for &region in &self.open {
@@ -312,12 +309,9 @@ mod tests {
     fn equal_petals_share_a_super_node() {
         let picture = flower(12, 9);
         let regions = Regions::new(&picture);
-        let shown = regions.shown();
-        let sizes: Vec<(usize, u32)> = shown
-            .iter()
-            .map(|&at| (regions.get(at).unwrap().members.len(), regions.get(at).unwrap().parts))
-            .collect();
-        assert_eq!(sizes, [(36, 12), (10, 1)]);
+        let sizes: Vec<usize> =
+            regions.shown().iter().map(|&at| regions.get(at).unwrap().members.len()).collect();
+        assert_eq!(sizes, [36, 10]);
     }
 
     #[test]

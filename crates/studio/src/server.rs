@@ -18,14 +18,15 @@ use axum::{Json, Router};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 use serde_json::json;
+use source::{Diagnostic, Sources};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::answers::{self, Among, NoAnswer, Wanted};
+use crate::answers::{self, Among, NoAnswer, Texts, Wanted};
 use crate::coverage::{self, CantCover};
 use crate::guard::{self, Guard};
-use crate::opening::{Message, Opened, Request, Text};
-use crate::project::{CantChange, Change, Project};
+use crate::opening::{Opened, Request, Text};
+use crate::project::{CantChange, Change, Project, View};
 use crate::scene::{Scene, position_bytes};
 use crate::{embedded, export, gallery};
 
@@ -74,12 +75,12 @@ pub enum CantServe {
     #[error("the server stopped: {0}")]
     Serve(#[from] std::io::Error),
     /// A suite of examples is wrong.
-    #[error("{suite}: {message}")]
+    #[error("{}", sources.render_all(diagnostics, false))]
     Suite {
+        /// What is wrong, where.
+        diagnostics: Vec<Diagnostic>,
         /// The suite.
-        suite: String,
-        /// What is wrong.
-        message: String,
+        sources: Sources,
     },
     /// A file can't be read.
     #[error(transparent)]
@@ -111,7 +112,7 @@ impl Shared {
         if projects.len() > MOST_PROJECTS
             && let Some((_, oldest)) = projects.pop_first()
         {
-            oldest.cancel();
+            oldest.close();
         }
         id
     }
@@ -159,11 +160,11 @@ impl Studio {
             request.property_path = Some(path.to_owned());
         }
         for suite in beside.examples {
-            let told = |messages: Vec<Message>| CantServe::Suite {
-                suite: suite.display().to_string(),
-                message: messages.first().map(|message| message.message.clone()).unwrap_or_default(),
-            };
-            request.examples.extend(coverage::read_suite(suite).map_err(told)?);
+            let mut sources = Sources::new();
+            match coverage::read_suite(suite, &mut sources) {
+                Ok(members) => request.examples.extend(members),
+                Err(diagnostics) => return Err(CantServe::Suite { diagnostics, sources }),
+            }
         }
         self.shared.open(name, request);
         Ok(())
@@ -211,12 +212,11 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
         .route("/api/projects/{id}/positions", get(positions))
         .route("/api/projects/{id}/state/{node}", get(state))
         .route("/api/projects/{id}/edge/{edge}", get(edge))
-        .route("/api/projects/{id}/region/{region}", get(region))
         .route("/api/projects/{id}/line", get(line))
         .route("/api/projects/{id}/search", get(search))
         .route("/api/projects/{id}/counterexample", post(counterexample))
         .route("/api/projects/{id}/coverage", post(covered))
-        .route("/api/projects/{id}/export", get(exported))
+        .route("/api/projects/{id}/export", post(exported))
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here"))
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(middleware::from_fn_with_state(guard, guard::check))
@@ -224,13 +224,14 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
 }
 
 /// An error for the page.
-struct Refusal {
+pub struct Refusal {
     status: StatusCode,
     message: String,
 }
 
 impl Refusal {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    /// A refusal with its reason.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 }
@@ -268,8 +269,8 @@ fn find(shared: &Shared, id: u32) -> Answer<Arc<Project>> {
 }
 
 fn opened(project: &Project) -> Answer<(Arc<Opened>, Arc<Scene>)> {
-    let opened = project.opened().ok_or(CantChange::NotOpen)?;
-    Ok((opened, project.scene().1))
+    let view = project.view();
+    Ok((view.opened.ok_or(CantChange::NotOpen)?, view.scene))
 }
 
 /// Answers on a thread that may take its time.
@@ -283,7 +284,7 @@ fn missing() -> Refusal {
 }
 
 async fn page() -> Response {
-    let Some(page) = embedded::page() else { return Html(embedded::HOW_TO_BUILD).into_response() };
+    let page = embedded::page().unwrap_or(embedded::HOW_TO_BUILD);
     let mut nonce = [0u8; 12];
     if getrandom::fill(&mut nonce).is_err() {
         return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers").into_response();
@@ -320,16 +321,6 @@ enum Open {
     Texts(Texts),
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Texts {
-    files: Vec<Text>,
-    #[serde(default)]
-    property: Text,
-    chosen: Option<String>,
-    root: Option<String>,
-}
-
 async fn open(State(shared): Everything, Json(wanted): Json<Open>) -> Answer<Response> {
     let (name, request) = match wanted {
         Open::Gallery(name) => {
@@ -363,8 +354,8 @@ fn edited(request: &Request, texts: Texts) -> Request {
 
 async fn run(State(shared): Everything, Path(id): Path<u32>, Json(texts): Json<Texts>) -> Answer<StatusCode> {
     let project = find(&shared, id)?;
-    let request = edited(&project.request(), texts);
-    project.run(request);
+    let request = edited(&project.view().request, texts);
+    project.run(Arc::new(request));
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -374,18 +365,17 @@ async fn cancel(State(shared): Everything, Path(id): Path<u32>) -> Answer<Status
 }
 
 async fn close(State(shared): Everything, Path(id): Path<u32>) -> Answer<StatusCode> {
-    find(&shared, id)?.cancel();
+    let project = find(&shared, id)?;
+    // First, so that whoever is let go does not find it again.
     shared.lock().remove(&id);
+    project.close();
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn summary(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {
     let project = find(&shared, id)?;
-    slowly(move || {
-        let opened = project.opened();
-        Ok(Json(answers::summary(&project, opened.as_deref())).into_response())
-    })
-    .await
+    slowly(move || Ok(Json(answers::summary(project.id, &project.name, &project.view())).into_response()))
+        .await
 }
 
 async fn events(
@@ -411,6 +401,9 @@ async fn events(
                     }
                 }
             }
+            if project.is_closed() {
+                return None;
+            }
             let event = Event::default().data(serde_json::to_string(&project.status()).unwrap_or_default());
             Some((Ok(event), (project, watching, closing, true)))
         },
@@ -423,13 +416,13 @@ fn binary(bytes: Vec<u8>) -> Response {
 }
 
 async fn scene(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {
-    let (version, scene) = find(&shared, id)?.scene();
-    slowly(move || Ok(binary(scene.bytes(version)))).await
+    let view = find(&shared, id)?.view();
+    slowly(move || Ok(binary(view.scene.bytes(view.status.scene)))).await
 }
 
 async fn positions(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {
-    let (version, settled, positions) = find(&shared, id)?.positions();
-    Ok(binary(position_bytes(version, settled, &positions)))
+    let View { status, positions, .. } = find(&shared, id)?.view();
+    Ok(binary(position_bytes(status.scene, status.settled, &positions)))
 }
 
 async fn change(
@@ -449,11 +442,6 @@ async fn state(State(shared): Everything, Path((id, node)): Path<(u32, u32)>) ->
 async fn edge(State(shared): Everything, Path((id, edge)): Path<(u32, usize)>) -> Answer<Response> {
     let (opened, scene) = opened(&*find(&shared, id)?)?;
     Ok(Json(answers::edge(&opened, &scene, edge).ok_or_else(missing)?).into_response())
-}
-
-async fn region(State(shared): Everything, Path((id, region)): Path<(u32, u32)>) -> Answer<Response> {
-    let (members, parts) = find(&shared, id)?.region(region).ok_or_else(missing)?;
-    Ok(Json(json!({ "members": members, "parts": parts })).into_response())
 }
 
 #[derive(Deserialize)]
@@ -502,14 +490,24 @@ async fn covered(
     Json(wanted): Json<coverage::Wanted>,
 ) -> Answer<Response> {
     let project = find(&shared, id)?;
-    let (request, progress) = (project.request(), project.cover());
+    let (view, progress) = (project.view(), project.cover());
+    // What is open, not what was edited in vain.
+    let request = view.opened.map_or(view.request, |opened| Arc::clone(&opened.request));
     slowly(move || Ok(Json(coverage::view(&request, &wanted, &progress)?).into_response())).await
 }
 
-async fn exported(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {
+/// The page sends how it looks at the model, and finds that again in what is exported.
+async fn exported(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(look): Json<serde_json::Value>,
+) -> Answer<Response> {
     let project = find(&shared, id)?;
-    let (opened, _) = opened(&project)?;
     let page =
         embedded::page().ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "the page is not built"))?;
-    slowly(move || Ok(Html(export::page(page, &project, &opened)).into_response())).await
+    slowly(move || {
+        let snapshot = export::snapshot(&project, &look).ok_or(CantChange::NotOpen)?;
+        Ok(Html(export::page(page, &snapshot)).into_response())
+    })
+    .await
 }

@@ -158,6 +158,8 @@ fn without_the_token_nothing_is_told() {
         assert_eq!(server.send("GET", path, "", "X-Watershed-Token: 00\r\n").status, 403, "{path}");
         assert_eq!(server.send("GET", &format!("{path}?token=guess"), "", "").status, 403, "{path}");
     }
+    let refused = server.send("GET", "/api/gallery", "", "");
+    assert!(refused.json()["error"].as_str().unwrap().contains("token"), "{}", refused.text());
     assert_eq!(server.get("/api/gallery").status, 200);
     assert_eq!(server.send("GET", &format!("/?token={}", server.token), "", "").status, 200);
 }
@@ -277,10 +279,6 @@ fn the_page_may_not_be_framed_or_load_anything_from_elsewhere() {
     let server = Server::start(|_| ());
     let page = server.get("/");
     assert_eq!(page.status, 200);
-    if page.text().contains("not built") {
-        assert!(page.text().contains("make"));
-        return;
-    }
     let headers = page.headers.to_lowercase();
     assert!(
         headers.contains("default-src 'none'") && headers.contains("frame-ancestors 'none'"),
@@ -329,6 +327,14 @@ fn a_violation_is_opened_walked_and_explained() {
         server.post(&format!("{base}/counterexample"), &body).status
     };
     assert_eq!((trace("COIN\nBROKEN\n"), trace("COIN\nTEA\n"), trace("TEA\n")), (200, 422, 422));
+    let told = |body: serde_json::Value| server.post(&format!("{base}/counterexample"), &body).text();
+    // A label that begins like an AUT file is still a label.
+    let label = told(serde_json::json!({ "trace": { "name": "t.txt", "text": "destroy\n" } }));
+    assert!(label.contains("this is no counterexample"), "{label}");
+    let second = told(serde_json::json!({ "nth": 2 }));
+    assert!(second.contains("1 counterexample in all"), "{second}");
+    let closed = server.post(&format!("{base}/scene"), &serde_json::json!({ "close_around": 1 }));
+    assert!(closed.text().contains("no super-node that is open"), "{}", closed.text());
     assert_eq!(server.get(&format!("{base}/state/99")).status, 404);
     // The scene and its positions speak of the same nodes.
     let scene = server.get(&format!("{base}/scene")).body;
@@ -370,7 +376,13 @@ fn wrong_input_is_said_and_what_was_open_stays() {
     let alone = large.replace(" mod 60", "").replace("par COUNT [A] || COUNT [B] end par", "COUNT [A]");
     let overflow = run(&alone, "");
     assert_eq!(overflow["failure"]["messages"][0]["place"]["line"], 3, "{overflow}");
-    // The last good state is still there to be looked at.
+    // The last good state is still there to be looked at, with its text, and the wrong one to be edited.
+    let summary = server.get(&format!("/api/projects/{id}")).json();
+    assert_eq!(
+        (&summary["files"][0]["text"], &summary["texts"]["files"][0]["text"]),
+        (&MODEL.into(), &alone.into())
+    );
+    assert_eq!(overflow["attempt"], 5);
     assert_eq!(server.get(&format!("/api/projects/{id}/state/0")).json()["outgoing"][0]["label"], "COIN");
     let good = run(MODEL, PROPERTY);
     assert!(good["failure"].is_null() && good["generation"] == 2, "{good}");
@@ -412,6 +424,57 @@ fn imported_modules_keep_their_names_when_they_are_edited() {
 }
 
 #[test]
+fn a_packed_model_has_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt.gz");
+    lts::write_file(&path, |out| out.write_all(MODEL.as_bytes())).unwrap();
+    let server = Server::start(move |studio| studio.open(&path, &Default::default()).unwrap());
+    assert!(server.wait(1)["failure"].is_null());
+    assert_eq!(server.get("/api/projects/1").json()["files"][0]["text"], MODEL);
+}
+
+#[test]
+fn a_wrong_suite_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, suite) = (folder.path().join("m.lnt"), folder.path().join("suite.toml"));
+    std::fs::write(&model, MODEL).unwrap();
+    std::fs::write(&suite, "[[example]]\nrot = 'MAIN'\n").unwrap();
+    Server::start(move |studio| {
+        let examples = [suite];
+        let beside = studio::Beside { examples: &examples, ..Default::default() };
+        let wrong = studio.open(&model, &beside).unwrap_err().to_string();
+        assert!(wrong.contains("suite.toml:2:1") && wrong.contains("did you mean `root`?"), "{wrong}");
+    });
+}
+
+#[test]
+fn an_exported_view_holds_what_the_page_sends_and_says_whether_it_is_complete() {
+    let server = Server::start(|_| ());
+    let long = MODEL.replace("COIN; select", "COIN; COIN; COIN; COIN; select");
+    let id = server.open_texts(&long, PROPERTY);
+    server.wait(id);
+    let base = format!("/api/projects/{id}");
+    let export = || server.post(&format!("{base}/export"), &serde_json::json!({ "theme": "</script>" }));
+    if server.get("/").text().contains("not built") {
+        assert!(export().json()["error"].as_str().unwrap().contains("not built"));
+        return;
+    }
+    let snapshot = || {
+        let page = export().text();
+        let start = page.find("id=\"snapshot\">").unwrap() + "id=\"snapshot\">".len();
+        let end = start + page[start..].find("</script>").unwrap();
+        serde_json::from_str::<serde_json::Value>(&page[start..end]).unwrap()
+    };
+    let whole = snapshot();
+    assert_eq!((&whole["look"]["theme"], &whole["complete"]), (&"</script>".into(), &true.into()));
+    let collapsed = server.post(&format!("{base}/scene"), &serde_json::json!({ "detail": "collapsed" }));
+    assert_eq!(collapsed.status, 202);
+    server.wait(id);
+    // The states before the last coin are drawn as one.
+    assert_eq!(snapshot()["complete"], false);
+}
+
+#[test]
 fn networks_are_composed_of_systems_that_come_with_them() {
     let folder = tempfile::tempdir().unwrap();
     let network = "par A in \"one.aut\" || \"two.aut\" end par";
@@ -443,7 +506,16 @@ fn several_models_are_open_at_once_and_can_be_closed() {
     assert!(server.wait(second)["failure"].is_null());
     assert!(server.get(&format!("/api/projects/{second}")).json()["explanation"].is_null());
     let token = format!("X-Watershed-Token: {}\r\n", server.token);
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let path = format!("/api/projects/{first}/events?token={}", server.token);
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: localhost:{}\r\nConnection: close\r\n\r\n", server.port);
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
     assert_eq!(server.send("DELETE", &format!("/api/projects/{first}"), "", &token).status, 204);
+    // Those who watch are let go.
+    stream.read_to_end(&mut Vec::new()).expect("the stream ends");
     assert_eq!(server.get(&format!("/api/projects/{first}")).status, 404);
 }
 

@@ -6,6 +6,7 @@ import {
   type EdgeAnswer,
   type Entry,
   type Found,
+  type Look,
   type Positions,
   type Scene,
   type SceneChange,
@@ -29,7 +30,16 @@ export interface Backend {
   counterexample(wanted: Wanted): Promise<Counterexample>;
   change(change: SceneChange): Promise<void>;
   /** Calls back with every status; returns how to stop. */
-  watch(told: (status: Status) => void, lost: (lost: boolean) => void): () => void;
+  watch(watcher: Watcher): () => void;
+}
+
+/** Who watches a model. */
+export interface Watcher {
+  told(status: Status): void;
+  /** The program does not answer, or does again. */
+  lost(lost: boolean): void;
+  /** The model was closed. */
+  gone(): void;
 }
 
 /** A refusal in the program's words. */
@@ -122,36 +132,40 @@ export class LiveProject implements Backend {
     await this.program.post(`${this.base}/cancel`, {});
   }
 
-  async exported(): Promise<Blob> {
-    return (await this.program.ask(`${this.base}/export`)).blob();
-  }
-
-  get<T>(path: string): Promise<T> {
-    return this.program.json<T>(`${this.base}/${path}`);
+  async exported(look: Look): Promise<Blob> {
+    return (await this.program.post(`${this.base}/export`, look)).blob();
   }
 
   async post<T>(path: string, body: unknown): Promise<T> {
     return (await (await this.program.post(`${this.base}/${path}`, body)).json()) as T;
   }
 
-  watch(told: (status: Status) => void, lost: (lost: boolean) => void): () => void {
+  watch(watcher: Watcher): () => void {
     const source = new EventSource(`${this.base}/events?token=${this.token}`);
+    let stopped = false;
     let retry: number | undefined;
     let stop = () => source.close();
     source.onmessage = (event: MessageEvent<string>) => {
-      lost(false);
-      told(JSON.parse(event.data) as Status);
+      watcher.lost(false);
+      watcher.told(JSON.parse(event.data) as Status);
     };
-    source.onerror = () => {
-      lost(true);
-      // A refused stream is not tried again by the browser.
-      if (source.readyState === EventSource.CLOSED) {
+    source.onerror = async () => {
+      const open = await this.program.projects().catch(() => null);
+      if (stopped) return;
+      watcher.lost(open === null);
+      if (open && !open.some((one) => one.id === this.id)) {
+        source.close();
+        watcher.gone();
+      } else if (source.readyState === EventSource.CLOSED) {
+        // A refused stream is not tried again by the browser.
+        window.clearTimeout(retry);
         retry = window.setTimeout(() => {
-          stop = this.watch(told, lost);
+          stop = this.watch(watcher);
         }, 2000);
       }
     };
     return () => {
+      stopped = true;
       window.clearTimeout(retry);
       stop();
     };
@@ -163,9 +177,12 @@ interface SnapshotData {
   status: Status;
   scene: string;
   positions: string;
+  /** Whether all states are part of it. */
+  complete: boolean;
   states: Record<string, StateAnswer>;
   edges: Record<string, EdgeAnswer>;
   counterexample: Counterexample | null;
+  look: Look;
 }
 
 /** A view that was exported. */
@@ -177,6 +194,10 @@ export class Snapshot implements Backend {
   static inPage(): Snapshot | null {
     const element = document.getElementById("snapshot");
     return element ? new Snapshot(JSON.parse(element.textContent ?? "") as SnapshotData) : null;
+  }
+
+  get look(): Look {
+    return this.data.look;
   }
 
   private static buffer(text: string): ArrayBuffer {
@@ -203,16 +224,23 @@ export class Snapshot implements Backend {
 
   private foundEdges(edges: EdgeAnswer[], texts: string[]): Found {
     const drawn = edges.flatMap((edge) => (edge.drawn === null ? [] : [edge.drawn]));
-    return { total: edges.length, drawn, nodes: edges.map((edge) => edge.source), texts };
+    return { total: edges.length, drawn, nodes: edges.map((edge) => edge.source), texts, partial: !this.data.complete };
+  }
+
+  /** Nothing is found in a view that holds no states: that is no answer. */
+  private searchable(): void {
+    if (Object.keys(this.data.states).length === 0) throw new Refused("This exported view is too large to hold its states: search in the live page.");
   }
 
   line = async (file: string, line: number) => {
+    this.searchable();
     const touches = (edge: EdgeAnswer) =>
       edge.constructs.some((one) => one.kind !== "block" && one.file === file && one.line <= line && line <= one.end_line);
     return this.foundEdges(Object.values(this.data.edges).filter(touches), []);
   };
 
   search = async (among: "labels" | "states", pattern: string) => {
+    this.searchable();
     let expression: RegExp;
     try {
       expression = new RegExp(pattern, "i");
@@ -224,20 +252,23 @@ export class Snapshot implements Backend {
       return this.foundEdges(edges, [...new Set(edges.map((edge) => edge.label))]);
     }
     const hits = Object.values(this.data.states).flatMap((state) => {
-      const texts = state.values.map(([name, value]) => `${name} = ${value}`).concat(`state ${state.state}`);
-      const text = texts.find((text) => expression.test(text));
-      return text === undefined ? [] : [{ state, text }];
+      const number = `state ${state.state}`;
+      const text = state.values.map(([name, value]) => `${name} = ${value}`).find((text) => expression.test(text));
+      if (text !== undefined) return [{ state, text: `${number}: ${text}` }];
+      return expression.test(number) ? [{ state, text: number }] : [];
     });
     return {
       total: hits.length,
       drawn: hits.map((hit) => hit.state.place),
       nodes: hits.map((hit) => hit.state.node),
       texts: hits.map((hit) => hit.text),
+      partial: !this.data.complete,
     };
   };
 
-  watch(told: (status: Status) => void): () => void {
-    told(this.data.status);
+  watch(watcher: Watcher): () => void {
+    // What is open is whole, whatever was tried since.
+    watcher.told({ ...this.data.status, running: false, failure: null });
     return () => undefined;
   }
 }

@@ -1,5 +1,5 @@
 // The explanation: verdict, typical bug, and the choices that decide, each a list of neighbourhoods.
-import { count, make } from "./dom";
+import { count, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import { KIND_WORDS } from "./palette";
 import { TAGS, type Choice, type Summary } from "./wire";
@@ -14,6 +14,11 @@ export class Choices {
   show(summary: Summary): void {
     this.summary = summary;
     this.chosen = -1;
+    this.render();
+  }
+
+  clear(): void {
+    this.summary = null;
     this.render();
   }
 
@@ -55,13 +60,13 @@ export class Choices {
       const where = place ? `${short(place.file)}:${place.line}: ` : "";
       parts.push(make("p", { className: "warning", textContent: where + message }));
     }
-    this.element.replaceChildren(make("h2", { textContent: "Choices", title: "neighbourhoods that are decided in the same way" }), ...parts);
+    refill(this.element, make("h2", { textContent: "Choices", title: "neighbourhoods that are decided in the same way" }), ...parts);
   }
 
   private choice(choice: Choice, at: number): HTMLElement {
     const [first, last] = choice.from_start;
     const far = first === last ? count(first, "step") : `${first} to ${last} steps`;
-    const card = make("div", { className: `card${at === this.chosen ? " on" : ""}`, tabIndex: 0, title: "Click to see these states and the lines that compete there" });
+    const card = make("div", { className: `card${at === this.chosen ? " on" : ""}`, id: `choice-${at + 1}`, title: "Click to see these states and the lines that compete there" });
     card.append(
       make("b", { textContent: `Choice ${at + 1}` }),
       ` · ${count(choice.neighbourhoods, "state")}, ${far} from the start`,
@@ -74,10 +79,6 @@ export class Choices {
       card.append(make("div", { className: `exit ${tag}`, title: tag }, make("i", { className: `line ${tag}` }), text));
     }
     if (choice.after !== null) card.append(make("div", { className: "hint", textContent: `only after choice ${choice.after + 1}` }));
-    card.onclick = () => this.select(at);
-    card.onkeydown = (event) => {
-      if (event.key === "Enter") this.select(at);
-    };
-    return card;
+    return pressable(card, () => this.select(at));
   }
 }

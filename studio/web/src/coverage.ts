@@ -1,5 +1,5 @@
 // The coverage view: the source with what examples exercise, each of them to switch on and off.
-import { button, count, make } from "./dom";
+import { button, count, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import type { Place, TextFile } from "./wire";
 
@@ -21,6 +21,12 @@ export interface CoverageAnswer {
   findings: Finding[];
 }
 
+/** A model whose examples can be run. */
+export interface Measured {
+  post<T>(path: string, body: unknown): Promise<T>;
+  cancel(): Promise<void>;
+}
+
 export class CoveragePanel {
   readonly element = make("section", { id: "coverage" });
   private roots = make("textarea", { id: "roots", rows: 2, placeholder: "MAIN", spellcheck: false });
@@ -28,11 +34,11 @@ export class CoveragePanel {
   private files: TextFile[] = [];
   private answer: CoverageAnswer | null = null;
   private on: boolean[] = [];
-  private asking = false;
+  /** The model that is being measured, and which measurement it is: the answer to an earlier one is not shown. */
+  private asking: { project: Measured } | null = null;
 
   constructor(
-    private measure: (roots: string[]) => Promise<CoverageAnswer>,
-    private stop: () => void,
+    private project: () => Measured | null,
     private say: (text: string) => void,
   ) {
     this.roots.title = "Examples to add: processes to start, with their arguments, one a line";
@@ -50,6 +56,7 @@ export class CoveragePanel {
   show(files: TextFile[]): void {
     this.files = files;
     this.answer = null;
+    this.asking = null;
     this.body.replaceChildren();
   }
 
@@ -59,28 +66,32 @@ export class CoveragePanel {
   }
 
   async run(): Promise<void> {
-    if (this.asking) return;
-    this.asking = true;
+    const project = this.project();
+    if (this.asking || !project) return;
+    const asking = (this.asking = { project });
     this.body.replaceChildren(
       make("div", { className: "bar" }, make("span", { className: "hint", textContent: "Running the examples…" }), button("Cancel", "Stop (Esc)", () => this.cancel(), "cancel-coverage")),
     );
     try {
-      const answer = await this.measure(this.roots.value.split("\n").filter((line) => line.trim() !== ""));
+      const roots = this.roots.value.split("\n").filter((line) => line.trim() !== "");
+      const answer = await project.post<CoverageAnswer>("coverage", { roots });
+      if (asking !== this.asking) return;
       this.answer = answer;
       this.on = answer.examples.map(() => true);
       this.render();
     } catch (error) {
+      if (asking !== this.asking) return;
       const message = (error as Error).message === "cancelled" ? "Cancelled." : (error as Error).message;
       this.body.replaceChildren(make("p", { className: message === "Cancelled." ? "hint" : "error", textContent: message }));
       this.say(message);
     }
-    this.asking = false;
+    this.asking = null;
   }
 
   /** Stops what runs; whether something did. */
   cancel(): boolean {
-    if (this.asking) this.stop();
-    return this.asking;
+    void this.asking?.project.cancel().catch((error: Error) => this.say(error.message));
+    return this.asking !== null;
   }
 
   private covered(item: Item): boolean {
@@ -99,11 +110,11 @@ export class CoveragePanel {
     for (const suite of suites) {
       const members = [...answer.examples.keys()].filter((at) => answer.examples[at]!.suite === suite);
       const all = members.every((at) => this.on[at]);
-      const box = make("input", { type: "checkbox", checked: all, onchange: () => this.flip(members, !all) });
+      const box = make("input", { type: "checkbox", checked: all, id: `suite-${suite}`, onchange: () => this.flip(members, !all) });
       list.append(make("label", { className: "row", title: "The whole suite on or off" }, box, make("b", { textContent: suite })));
       for (const at of members) {
         const example = answer.examples[at]!;
-        const one = make("input", { type: "checkbox", checked: this.on[at]!, data: { example: example.name }, onchange: () => this.flip([at], !this.on[at]) });
+        const one = make("input", { type: "checkbox", checked: this.on[at]!, id: `example-${at}`, data: { example: example.name }, onchange: () => this.flip([at], !this.on[at]) });
         const states = count(example.states, "state");
         const title = example.stopped ? `partial: ${example.stopped}` : `${states}, ${count(example.transitions, "transition")}`;
         list.append(make("label", { className: "row example", title }, one, make("span", { className: "name", textContent: example.name }), make("span", { className: "amount", textContent: states + (example.stopped ? ", partial" : "") })));
@@ -119,14 +130,15 @@ export class CoveragePanel {
     const files = new Set(answer.items.map((item) => item.file));
     for (const file of this.files.filter((file) => files.has(file.name))) listing.append(...this.annotated(file));
     const findings = answer.findings.map((finding) => {
-      const card = make("div", { className: "card", tabIndex: 0 }, make("b", { textContent: `${finding.kind}, ${short(finding.file)}:${finding.line}` }), make("div", { textContent: finding.message }));
+      const card = make("div", { className: "card" }, make("b", { textContent: `${finding.kind}, ${short(finding.file)}:${finding.line}` }), make("div", { textContent: finding.message }));
       finding.why.forEach((text) => card.append(make("div", { className: "hint", textContent: text })));
       if (finding.advice) card.append(make("div", { className: "hint", textContent: `Hint: ${finding.advice}` }));
-      card.onclick = () => listing.querySelector(`[data-at="${CSS.escape(`${finding.file}:${finding.line}`)}"]`)?.scrollIntoView({ block: "center" });
-      return card;
+      const at = `[data-at="${CSS.escape(`${finding.file}:${finding.line}`)}"]`;
+      return pressable(card, () => listing.querySelector(at)?.scrollIntoView({ block: "center" }));
     });
     const some = this.on.every((one) => one) ? "" : " (of all examples together)";
-    this.body.replaceChildren(
+    refill(
+      this.body,
       list,
       make("h2", { textContent: "Exercised" }),
       ratio("blocks", ["block"]),

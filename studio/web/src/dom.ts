@@ -12,8 +12,12 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   const { data, ...rest } = properties;
   Object.assign(element, rest);
   Object.entries(data ?? {}).forEach(([key, value]) => (element.dataset[key] = value));
-  element.append(...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false));
+  element.append(...shown(children));
   return element;
+}
+
+function shown(children: Child[]): (Node | string)[] {
+  return children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false);
 }
 
 /** A button with a tooltip that says what it does and which key does the same. */
@@ -21,6 +25,28 @@ export function button(text: string, title: string, click: () => void, id?: stri
   const element = make("button", { textContent: text, title, type: "button", onclick: click });
   if (id) element.id = id;
   return element;
+}
+
+/** Makes an element do what a button does: a click, Enter and the space bar press it. */
+export function pressable<E extends HTMLElement>(element: E, press: () => void): E {
+  element.tabIndex = 0;
+  element.setAttribute("role", "button");
+  element.onclick = press;
+  element.onkeydown = (event) => {
+    if (event.target !== element || (event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    press();
+  };
+  return element;
+}
+
+/** Fills an element anew. What has the focus keeps it, if there is something with the same id again. */
+export function refill(element: HTMLElement, ...children: Child[]): void {
+  const before = element.contains(document.activeElement) ? document.activeElement : null;
+  element.replaceChildren(...shown(children));
+  const after = before?.id ? document.getElementById(before.id) : null;
+  after?.focus({ preventScroll: true });
+  if (before instanceof HTMLTextAreaElement && after instanceof HTMLTextAreaElement) after.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
 
 /** `1 state`, `1,234 states`. */

@@ -1,5 +1,5 @@
 // Editing the model and the property: plain text with line numbers, wrong places underlined, messages below.
-import { button, make } from "./dom";
+import { button, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import type { Message, Summary, TextFile, Texts } from "./wire";
 
@@ -13,13 +13,34 @@ export class Editor {
   private messages: Message[] = [];
   private editable = true;
 
-  constructor(private run: (texts: Texts) => void) {}
+  /** The texts as they were last sent or shown, by name: what differs was typed since. */
+  private known = new Map<string, string>();
+  private knownRoot = "";
 
+  constructor(private send: (texts: Texts) => void) {}
+
+  /** Another model is opened. */
+  forget(): void {
+    this.known.clear();
+    this.knownRoot = this.root = "";
+    this.messages = [];
+    this.current = 0;
+  }
+
+  /** Shows texts; what was typed while they were opened stays. */
   show(summary: Summary): void {
-    this.files = summary.files.map((file) => ({ ...file }));
-    this.property = { ...summary.property };
-    this.root = summary.root ?? "";
-    this.chosen = summary.properties.includes(this.chosen ?? "") ? this.chosen : null;
+    const { files, property, chosen, root } = summary.texts;
+    const typed = new Map(this.all().map((file) => [file.name, file.text]));
+    const mine = (file: TextFile) => {
+      const [known, text] = [this.known.get(file.name), typed.get(file.name)];
+      return { ...file, text: known !== undefined && text !== undefined && text !== known ? text : file.text };
+    };
+    this.files = files.map(mine);
+    this.property = mine(property);
+    if (this.root === this.knownRoot) this.root = root ?? "";
+    this.known = new Map([...files, property].map((file) => [file.name, file.text]));
+    this.knownRoot = root ?? "";
+    this.chosen = chosen;
     this.editable = summary.editable;
     this.current = Math.min(this.current, this.files.length);
     this.render();
@@ -42,15 +63,21 @@ export class Editor {
     return { files, property: this.property, chosen: this.chosen, root: this.root.trim() || null };
   }
 
+  private run(): void {
+    this.known = new Map(this.all().map((file) => [file.name, file.text]));
+    this.knownRoot = this.root;
+    this.send(this.texts());
+  }
+
   choose(property: string | null): void {
     this.chosen = property;
-    this.run(this.texts());
+    this.run();
   }
 
   start(root: string): void {
     this.root = root;
     this.render();
-    this.run(this.texts());
+    this.run();
   }
 
   focus(): void {
@@ -106,11 +133,12 @@ export class Editor {
       back.scrollLeft = area.scrollLeft;
     };
     area.onkeydown = (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run(this.texts());
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run();
     };
     const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "Where to start: a process with its arguments, such as MAIN (2, true)" });
     root.oninput = () => (this.root = root.value);
-    this.element.replaceChildren(
+    refill(
+      this.element,
       make("div", { className: "tabs" }, ...tabs),
       make("div", { className: "edit" }, gutter, make("div", { className: "stack" }, back, area)),
       this.list(area),
@@ -118,7 +146,7 @@ export class Editor {
         "div",
         { className: "bar" },
         make("label", { title: root.title }, "start ", root),
-        button("Run", "Open the edited texts (Ctrl+Enter)", () => this.run(this.texts()), "run"),
+        button("Run", "Open the edited texts (Ctrl+Enter)", () => this.run(), "run"),
       ),
       make("p", { className: "hint", textContent: "Edits stay in this page: your files are not changed." }),
     );
@@ -136,10 +164,10 @@ export class Editor {
       for (const text of message.notes) item.append(make("div", { className: "hint", textContent: text }));
       for (const text of message.helps) item.append(make("div", { className: "hint", textContent: `Hint: ${text}` }));
       if (place) {
-        item.onclick = () => {
+        pressable(item, () => {
           area.focus();
           area.scrollTop = Math.max(0, (place.line - 4) * 18);
-        };
+        });
       }
       list.append(item);
     }

@@ -1,5 +1,6 @@
 // Searching labels and states by a regular expression.
 import { count, make } from "./dom";
+import { literally } from "./pattern";
 import type { Found } from "./wire";
 
 export class Finder {
@@ -31,7 +32,11 @@ export class Finder {
     this.input.select();
   }
 
+  /** Counts searches: the answer to an earlier one is not shown. */
+  private asked = 0;
+
   clear(): void {
+    this.asked += 1;
     this.input.value = "";
     this.result.replaceChildren();
     this.found(null, "labels");
@@ -41,28 +46,30 @@ export class Finder {
   private async go(): Promise<void> {
     const among = this.among.value as "labels" | "states";
     if (this.input.value === "") return this.clear();
+    const number = ++this.asked;
     try {
       const found = await this.search(among, this.input.value);
+      if (number !== this.asked) return;
       const noun = among === "labels" ? "transition" : "state";
-      this.result.replaceChildren(count(found.total, noun));
+      this.result.replaceChildren(count(found.total, noun) + (found.partial ? " outside super-nodes" : ""));
       found.texts.slice(0, 40).forEach((text, at) => {
         const node = found.nodes[at];
         const visit = () => {
           if (node !== undefined) this.visit(node);
         };
-        const item = make("button", { className: "hit", textContent: among === "states" ? `${text} (node ${node})` : text, type: "button" });
+        const item = make("button", { className: "hit", textContent: text, type: "button" });
         // Labels are listed once each, states one by one: only those can be visited.
         if (among === "states") item.onclick = visit;
         else
           item.onclick = () => {
-            this.input.value = `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+            this.input.value = `^${literally(text)}$`;
             void this.go();
           };
         this.result.append(item);
       });
       this.found(found, among);
     } catch (error) {
-      this.result.textContent = (error as Error).message;
+      if (number === this.asked) this.result.textContent = (error as Error).message;
     }
   }
 }

@@ -1,10 +1,12 @@
 // The first thing a visitor sees without a model: bundled ones to look at, and how to bring one's own.
 import { button, make } from "./dom";
+import { literally } from "./pattern";
 import type { Entry, TextFile, Texts } from "./wire";
 
 export function galleryOf(
   entries: Entry[],
   open: (what: { gallery: string } | { texts: Texts }) => void,
+  say: (text: string) => void,
   close: (() => void) | null,
 ): HTMLElement {
   const cards = (group: Entry["group"]) =>
@@ -22,7 +24,11 @@ export function galleryOf(
         }),
     );
   const files = make("input", { type: "file", multiple: true, accept: ".lnt,.aut,.exp,.mcl", id: "files", title: "A model (.lnt, .aut or .exp), the modules or systems it names, and a property (.mcl)" });
-  files.onchange = () => void readFiles(files.files).then((texts) => open({ texts }));
+  files.onchange = () =>
+    void readFiles(files.files).then(
+      (texts) => open({ texts }),
+      (error: Error) => say(`These files can't be read: ${error.message}`),
+    );
   const sheet = make(
     "div",
     { className: "sheet", id: "gallery" },
@@ -51,7 +57,7 @@ export async function readFiles(list: FileList | null): Promise<Texts> {
   // The module that no other imports leads.
   const stem = (file: TextFile) => file.name.replace(/\.\w+$/, "").toLowerCase();
   const imported = (file: TextFile) =>
-    models.some((other) => other !== file && new RegExp(`module\\s+\\w+\\s*\\([^)]*\\b${stem(file)}\\b`, "i").test(other.text));
+    models.some((other) => other !== file && new RegExp(`module\\s+\\w+\\s*\\([^)]*\\b${literally(stem(file))}\\b`, "i").test(other.text));
   const part = (file: TextFile) => Number(imported(file)) + 2 * Number(file.name.endsWith(".aut"));
   models.sort((a, b) => part(a) - part(b));
   return { files: models, property, chosen: null, root: null };

@@ -8,13 +8,17 @@ export interface Key {
   does: () => void;
 }
 
-/** Obeys the keys wherever the user is not writing. */
+/** What has a use of its own for Enter and the space bar. */
+const PRESSABLE = "button, a, summary, input, select, [tabindex]:not(canvas)";
+
+/** Obeys the keys wherever the user is not writing or pressing a button. */
 export function listen(keys: Key[]): void {
   window.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     const writing = target.matches("input:not([type=checkbox]), textarea, select");
     if (event.key === "Escape") target.blur();
     if ((writing && event.key !== "Escape") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if ((event.key === "Enter" || event.key === " ") && target.closest(PRESSABLE)) return;
     const name = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
     const key = keys.find((one) => one.keys.includes(name));
     if (!key) return;

@@ -1,12 +1,11 @@
 // The legend, which is the filter at the same time.
-import { make } from "./dom";
+import { make, refill } from "./dom";
 import { KIND_WORDS, SHORT_WORDS, TAG_WORDS, type Palette } from "./palette";
-import type { Filter } from "./space";
-import { KINDS, TAGS, type Explanation, type KindWord, type TagWord } from "./wire";
+import { KINDS, TAGS, type Explanation, type Filter, type KindWord, type TagWord } from "./wire";
 
 export class Legend {
   readonly element = make("section", { id: "legend" });
-  readonly filter: Filter = {
+  filter: Filter = {
     tags: { correct: true, incorrect: true, neutral: true },
     kinds: { cn: true, in: true, ci: true, cin: true },
     after: true,
@@ -32,13 +31,11 @@ export class Legend {
     TAGS.forEach((tag, at) => {
       if (!tags.includes(tag)) return;
       const swatch = make("i", { className: `line ${tag}` });
-      swatch.style.setProperty("--colour", palette.tags[tag]);
       const amount = explanation?.tags[tag].toLocaleString("en") ?? "";
       const flip = () => this.flipTag(tag);
       rows.push(row(tag, swatch, tag, amount, `${tag}: ${TAG_WORDS[tag]} (key ${at + 1})`, this.filter.tags[tag], flip));
     });
     const faint = make("i", { className: "line after" });
-    faint.style.setProperty("--colour", palette.tags.incorrect);
     const after = "what happens once the violation is complete (key 8)";
     if (violated) {
       rows.push(row("after", faint, "after the violation", "", after, this.filter.after, () => this.flipAfter()));
@@ -65,7 +62,7 @@ export class Legend {
       violated ? other(palette.sink, "sink", "everything that is safe for good") : "",
       other(palette.region, "super-node", "several states drawn as one: double click or press O to open", "box"),
     );
-    this.element.replaceChildren(...rows);
+    refill(this.element, ...rows);
   }
 
   private flip(key: string, on: boolean): void {

@@ -1,5 +1,5 @@
 // The source beside the scene: lines coloured by what they lead to, linked both ways.
-import { make } from "./dom";
+import { make, pressable, refill } from "./dom";
 import type { Place, SourceConstruct, TagWord, TextFile } from "./wire";
 
 export class Listing {
@@ -69,20 +69,17 @@ export class Listing {
       if (place.file !== file.name) continue;
       for (let line = place.line; line <= place.end_line; line++) lit.add(line);
     }
-    this.body.replaceChildren(
+    refill(
+      this.body,
       ...file.text.split("\n").map((text, at) => {
         const number = at + 1;
         const here = tags.get(number);
         const tag = here ? (here.size === 1 ? [...here][0]! : "neutral") : "";
-        const line = make("div", { className: `code-line ${tag}${lit.has(number) ? " lit" : ""}`, data: { line: String(number) }, tabIndex: 0 });
+        const line = make("div", { className: `code-line ${tag}${lit.has(number) ? " lit" : ""}`, id: `line-${number}`, data: { line: String(number) } });
         const [correct, incorrect, neutral] = counts.get(number) ?? [0, 0, 0];
         if (here) line.title = `${correct} correct, ${incorrect} incorrect, ${neutral} neutral transitions`;
         line.append(make("span", { className: "number", textContent: String(number) }), make("span", { className: "text", textContent: text || " " }));
-        line.onclick = () => this.clicked(file.name, number);
-        line.onkeydown = (event) => {
-          if (event.key === "Enter") this.clicked(file.name, number);
-        };
-        return line;
+        return pressable(line, () => this.clicked(file.name, number));
       }),
     );
   }

@@ -1,7 +1,7 @@
 // The page: puts the parts together and passes on what happens in one to the others.
 import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
-import { CoveragePanel, type CoverageAnswer } from "./coverage";
+import { CoveragePanel } from "./coverage";
 import { button, count, make, save } from "./dom";
 import { Editor } from "./editor";
 import { Finder } from "./finder";
@@ -13,7 +13,7 @@ import { DARK, LIGHT } from "./palette";
 import { Space, type Hit } from "./space";
 import "./style.css";
 import { Walk } from "./walk";
-import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
+import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Look, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
 type Panel = "source" | "walk" | "edit" | "coverage";
 
@@ -27,8 +27,14 @@ class Page {
   status: Status | null = null;
   private stopWatching: () => void = () => undefined;
   private generation = -1;
+  /** The last attempt to open whose end was shown. */
+  private attempt = -1;
   private sceneVersion = -1;
-  private fitted = false;
+  /** What the camera follows until it is at rest: another one is shown as a whole. */
+  private arranged = "";
+  private following = false;
+  /** Whether the scene has its last positions, for tests. */
+  atRest = false;
   private fetching = false;
   private again = false;
   selected: Hit = null;
@@ -43,6 +49,7 @@ class Page {
   private lost = make("div", { id: "lost", hidden: true, textContent: "The program does not answer. Start it again and open the address it prints; what you see here stays." });
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
+  private closing = button("✕", "Close this model (Shift+Q)", () => void this.closeModel(), "close-model");
   private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
   private starts = make("select", { id: "starts", hidden: true, title: "Where to start: the model has variants" });
   private projects = make("select", { id: "projects", hidden: true, title: "Models that are open" });
@@ -55,8 +62,7 @@ class Page {
   readonly walk: Walk;
   readonly editor = new Editor((texts) => void this.run(texts));
   readonly coverage = new CoveragePanel(
-    (roots) => this.project!.post<CoverageAnswer>("coverage", { roots }),
-    () => this.cancel(),
+    () => this.needed(),
     (text) => this.say(text),
   );
   readonly choices = new Choices((choice) => void this.showChoice(choice));
@@ -84,7 +90,7 @@ class Page {
     this.keys = this.makeKeys();
     this.build();
     this.space = new Space(this.holder);
-    this.theme(localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    this.theme(this.snapshot?.look.theme ?? remembered("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listenToPointer();
     listen(this.keys);
     void this.start();
@@ -92,6 +98,7 @@ class Page {
 
   private build(): void {
     const live = this.snapshot === null;
+    this.closing.hidden = true;
     const tabs = (Object.keys(this.panels) as Panel[])
       .filter((panel) => live || (panel !== "edit" && panel !== "coverage"))
       .map((panel) => {
@@ -108,6 +115,7 @@ class Page {
       live ? button("Models", "Examples and your own files (G)", () => void this.gallery(), "models") : "",
       live ? this.projects : "",
       this.title,
+      live ? this.closing : "",
       live ? this.starts : "",
       live ? this.properties : "",
       this.sizes,
@@ -156,9 +164,36 @@ class Page {
     return this.backend instanceof LiveProject ? this.backend : null;
   }
 
+  /** The open model, or a word on why there is none to ask. */
+  private needed(): LiveProject | null {
+    if (!this.project) this.say(this.snapshot ? "This is an exported view: that needs the program." : "Open a model first.");
+    return this.project;
+  }
+
   open(id: number): void {
-    void this.listProjects(id);
     this.use(this.program.project(id));
+    void this.listProjects(id).catch((error: Error) => this.say(error.message));
+  }
+
+  /** Closes the model for good; another one that is open takes its place. */
+  async closeModel(): Promise<void> {
+    const project = this.needed();
+    if (!project) return;
+    try {
+      await this.program.close(project.id);
+    } catch (error) {
+      return this.say((error as Error).message);
+    }
+    if (project === this.project) await this.gone();
+  }
+
+  /** The model that is shown is no longer open. */
+  private async gone(): Promise<void> {
+    const name = this.summary?.name ?? "The model";
+    this.leave();
+    await this.listProjects(-1).catch(() => undefined);
+    await this.start();
+    this.say(`${name} was closed.`);
   }
 
   private async listProjects(current: number): Promise<void> {
@@ -167,17 +202,38 @@ class Page {
     this.projects.hidden = projects.length < 2;
   }
 
-  private use(backend: Backend): void {
+  /** Shows no model. */
+  private leave(): void {
     this.stopWatching();
-    this.backend = backend;
-    this.generation = this.sceneVersion = -1;
-    this.scene = this.summary = null;
+    this.stopWatching = () => undefined;
+    this.coverage.cancel();
+    this.backend = this.scene = this.summary = this.status = this.selected = null;
+    this.generation = this.sceneVersion = this.attempt = -1;
+    this.arranged = "";
+    this.lost.hidden = this.progress.hidden = this.tooltip.hidden = this.closing.hidden = true;
+    this.properties.hidden = this.starts.hidden = true;
+    this.title.textContent = this.sizes.textContent = "";
+    this.space.empty();
     this.walk.reset();
+    this.finder.clear();
+    this.editor.forget();
+    this.coverage.show([]);
+    this.choices.clear();
+    this.listing.show([], []);
+    this.listing.say("");
     this.closeOverlay();
-    this.stopWatching = backend.watch(
-      (status) => void this.told(status),
-      (lost) => (this.lost.hidden = !lost),
-    );
+  }
+
+  private use(backend: Backend): void {
+    this.leave();
+    this.backend = backend;
+    this.closing.hidden = false;
+    const current = () => backend === this.backend;
+    this.stopWatching = backend.watch({
+      told: (status) => void (current() && this.told(status)),
+      lost: (lost) => void (current() && (this.lost.hidden = !lost)),
+      gone: () => void (current() && this.gone()),
+    });
   }
 
   /** Something has changed: fetches what is new, one thing after the other. */
@@ -189,43 +245,37 @@ class Page {
       return;
     }
     this.fetching = true;
-    const backend = this.backend;
+    const backend = this.backend!;
     try {
       do {
         this.again = false;
-        await this.fetch(backend!, this.status);
+        await this.fetch(backend, this.status);
       } while (this.again && backend === this.backend);
     } catch (error) {
-      this.say((error as Error).message);
+      if (backend === this.backend) this.say((error as Error).message);
     }
     this.fetching = false;
+    // What another model told in the meantime.
     if (backend !== this.backend && this.status) void this.told(this.status);
   }
 
-  private failures = "";
-
   private async fetch(backend: Backend, status: Status): Promise<void> {
-    const failure = JSON.stringify(status.failure);
     const fresh = status.generation !== this.generation;
-    if (fresh || failure !== this.failures || !this.summary) {
+    const ended = !status.running && status.attempt !== this.attempt;
+    if (fresh || ended || !this.summary) {
       const summary = await backend.summary();
       if (backend !== this.backend) return;
       const kept = !fresh && this.summary !== null;
-      this.failures = failure;
       this.summary = summary;
+      if (ended) this.attempt = status.attempt;
       if (!kept) {
         this.generation = status.generation;
         this.walk.reset();
         this.nth = 1;
-        this.fitted = false;
         this.showSummary(summary);
       }
       this.editor.complain(status.failure?.messages ?? []);
-      if (status.failure && status.failure.summary !== "cancelled") {
-        this.show("edit");
-        const first = status.failure.messages[0];
-        this.say(first ? `${first.place ? `${short(first.place.file)}:${first.place.line}: ` : ""}${first.message}` : status.failure.summary);
-      } else if (status.failure) this.say("Cancelled.");
+      if (ended && status.failure) this.tellFailure(status.failure);
     }
     if (status.generation > 0 && status.scene !== this.sceneVersion) {
       const scene = await backend.scene();
@@ -233,9 +283,12 @@ class Page {
       this.scene = scene;
       this.sceneVersion = scene.version;
       this.selected = null;
-      this.space.setScene(scene, (edge) => this.labelOf(edge));
+      this.space.setScene(scene, (edge) => this.labelOf(scene, edge));
       this.space.setFilter(this.legend.filter);
-      this.fitted = false;
+      this.atRest = false;
+      // A super-node that opens leaves the view where it is.
+      const arranged = `${status.generation} ${status.detail} ${status.shape}`;
+      if (arranged !== this.arranged) this.follow(arranged);
       this.showSizes();
       if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
     }
@@ -244,10 +297,28 @@ class Page {
       if (backend !== this.backend) return;
       if (positions.version === this.sceneVersion) {
         this.space.setPositions(positions.values);
-        if (!this.fitted) this.space.fit();
-        if (positions.settled) this.fitted = true;
+        if (this.following && !this.space.turned) this.space.fit();
+        if (this.snapshot) this.space.eye = this.snapshot.look.eye;
+        if (positions.settled) {
+          this.atRest = true;
+          this.following = false;
+        }
       } else this.again = true;
     }
+  }
+
+  /** Keeps everything in view until it rests, or the user moves the view. */
+  private follow(arranged: string): void {
+    this.arranged = arranged;
+    this.following = true;
+    this.space.turned = false;
+  }
+
+  private tellFailure(failure: NonNullable<Status["failure"]>): void {
+    if (failure.summary === "cancelled") return this.say("Cancelled.");
+    this.show("edit");
+    const first = failure.messages[0];
+    this.say(first ? `${first.place ? `${short(first.place.file)}:${first.place.line}: ` : ""}${first.message}` : failure.summary);
   }
 
   private showSummary(summary: Summary): void {
@@ -255,11 +326,11 @@ class Page {
     document.title = `${summary.name} · Watershed Studio`;
     this.properties.replaceChildren(
       make("option", { value: "", textContent: "first violated property" }),
-      ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.explanation?.property })),
+      ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.texts.chosen })),
     );
     this.properties.hidden = summary.properties.length < 2;
     const known = [{ root: "", about: "as it is" }, ...summary.starts];
-    const start = summary.root ?? "";
+    const start = summary.texts.root ?? "";
     this.starts.replaceChildren(
       ...known.map(({ root, about }) => make("option", { value: root, textContent: `${root || "MAIN"}: ${about}`, selected: root === start })),
     );
@@ -269,7 +340,22 @@ class Page {
     this.legend.show(this.palette, summary.explanation);
     this.editor.show(summary);
     this.coverage.show(summary.files);
-    if (summary.nodes > 0) void this.walk.startAt(0);
+    if (this.snapshot) this.restore(this.snapshot.look);
+    else if (summary.nodes > 0) void this.walk.startAt(0);
+  }
+
+  /** How the page looks at the model now. */
+  private look(): Look {
+    const theme = document.documentElement.dataset["theme"] ?? "light";
+    return { theme, labels: this.labelsShown, filter: this.legend.filter, eye: this.space.eye, walk: this.walk.moment };
+  }
+
+  /** Looks at the model as whoever exported it did. */
+  private restore(look: Look): void {
+    this.legend.filter = look.filter;
+    this.legend.show(this.palette, this.summary?.explanation ?? null);
+    if (look.labels !== this.labelsShown) this.flipLabels();
+    void this.walk.restore(look.walk);
   }
 
   private showSizes(): void {
@@ -308,9 +394,9 @@ class Page {
     this.sayTimer = window.setTimeout(() => (this.note.hidden = true), 8000);
   }
 
-  private labelOf(edge: number): string {
-    const label = this.scene!.labels[edge]!;
-    const many = this.scene!.counts[edge]!;
+  private labelOf(scene: Scene, edge: number): string {
+    const label = scene.labels[edge]!;
+    const many = scene.counts[edge]!;
     if (label === SEVERAL) return `${many} transitions`;
     return (this.summary?.labels[label] ?? "?") + (many > 1 ? ` × ${many}` : "");
   }
@@ -321,7 +407,7 @@ class Page {
 
   private theme(name: string): void {
     document.documentElement.dataset["theme"] = name;
-    localStorage.setItem("theme", name);
+    remember("theme", name);
     const palette = this.palette;
     for (const [tag, colour] of Object.entries(palette.tags)) document.documentElement.style.setProperty(`--${tag}`, colour);
     document.documentElement.style.setProperty("--path", palette.path);
@@ -365,7 +451,7 @@ class Page {
   }
 
   private isRegion(node: number): boolean {
-    return (this.scene!.flags[node]! & FLAG.region) !== 0;
+    return ((this.scene?.flags[node] ?? 0) & FLAG.region) !== 0;
   }
 
   private hovered = 0;
@@ -379,7 +465,7 @@ class Page {
     const lines: (HTMLElement | string)[] = [];
     try {
       if ("edge" in hit) {
-        lines.push(make("b", { textContent: this.labelOf(hit.edge) }));
+        lines.push(make("b", { textContent: this.labelOf(this.scene, hit.edge) }));
         const answer = await this.asked().edge(this.scene.edges[hit.edge]!);
         lines.push(make("div", { className: answer.tag, textContent: answer.tag }));
         const actions = answer.constructs.filter((one) => one.kind === "action");
@@ -446,7 +532,7 @@ class Page {
       const found = await this.asked().line(file, line);
       this.space.highlight("found", found.drawn);
       this.listing.light([{ file, line, column: 1, end_line: line, end_column: 1 }]);
-      const hidden = found.total > 0 && found.drawn.length === 0 ? ", all inside super-nodes" : "";
+      const hidden = found.total > 0 && found.drawn.length === 0 ? ", all inside super-nodes" : found.partial ? " outside super-nodes" : "";
       this.listing.say(found.total ? `Line ${line} takes part in ${count(found.total, "transition")}${hidden}.` : `Line ${line} makes no transition.`);
     } catch (error) {
       this.say((error as Error).message);
@@ -536,13 +622,14 @@ class Page {
   openSelected(): void {
     const hit = this.selected;
     if (hit && "node" in hit && this.isRegion(hit.node)) void this.change({ open: this.scene!.nodes[hit.node]! - REGION });
-    else this.say("Click a super-node first: a square that stands for several states.");
+    else if (this.scene?.nodes.includes(this.walk.node)) this.say("The present state is in no super-node: click a square to open that one.");
+    else void this.change({ reveal: [this.walk.node] });
   }
 
   closeSelected(): void {
     const hit = this.selected;
-    if (hit && "node" in hit && !this.isRegion(hit.node)) void this.change({ close_around: this.scene!.nodes[hit.node]! });
-    else this.say("Click a state first: the super-node that it came from is closed.");
+    const node = hit && "node" in hit && !this.isRegion(hit.node) ? this.scene?.nodes[hit.node] : undefined;
+    void this.change({ close_around: node ?? this.walk.node });
   }
 
   flipDetail(): void {
@@ -573,7 +660,7 @@ class Page {
 
   async share(): Promise<void> {
     try {
-      const page = await this.project?.exported();
+      const page = await this.needed()?.exported(this.look());
       if (page) save(`${this.summary?.name ?? "watershed"}.html`, page);
     } catch (error) {
       this.say((error as Error).message);
@@ -599,7 +686,17 @@ class Page {
     else this.openOverlay(helpOf(this.keys, () => this.closeOverlay()));
   }
 
+  /** Looks at the present state of the walk. */
+  private async lookHere(): Promise<void> {
+    try {
+      this.space.lookAt((await this.asked().state(this.walk.node)).place);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
   async gallery(): Promise<void> {
+    if (this.snapshot) return void this.needed();
     try {
       const entries = await this.program.gallery();
       const open = (what: Parameters<Program["open"]>[0]) => {
@@ -608,7 +705,7 @@ class Page {
           (error: Error) => this.say(error.message),
         );
       };
-      this.openOverlay(galleryOf(entries, open, this.backend ? () => this.closeOverlay() : null));
+      this.openOverlay(galleryOf(entries, open, (text) => this.say(text), this.backend ? () => this.closeOverlay() : null));
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -653,21 +750,24 @@ class Page {
       turn("ArrowRight", 0.15, 0),
       turn("ArrowUp", 0, -0.15),
       turn("ArrowDown", 0, 0.15),
-      key("V", ["v"], "look at the present state", () => void this.asked().state(this.walk.node).then((state) => this.space.lookAt(state.place))),
+      key("V", ["v"], "look at the present state", () => void this.lookHere()),
       key("L", ["l"], "labels", () => this.flipLabels()),
       key("Y", ["y"], "layers or free", () => this.flipShape()),
       key("D", ["d"], "collapse, or all states", () => this.flipDetail()),
-      key("O", ["o"], "open the selected super-node", () => this.openSelected()),
-      key("X", ["x"], "close the super-node around the selected state", () => this.closeSelected()),
+      key("O", ["o"], "open the selected super-node, or those around the present state", () => this.openSelected()),
+      key("X", ["x"], "close the super-node around the present state", () => this.closeSelected()),
       ...TAGS.map((tag, at) => key(String(at + 1), [String(at + 1)], `${tag} transitions on or off`, () => this.legend.flipTag(tag))),
       ...KINDS.map((kind, at) => key(String(at + 4), [String(at + 4)], `neighbourhoods ${kind} on or off`, () => this.legend.flipKind(kind))),
       key("8", ["8"], "what follows the violation on or off", () => this.legend.flipAfter()),
       key("G", ["g"], "models", () => void this.gallery()),
+      key("Shift+Q", ["Q"], "close this model", () => void this.closeModel()),
       key("M", ["m"], "edit the model or the property", () => {
+        if (!this.needed()) return;
         this.show("edit");
         this.editor.focus();
       }),
       key("K", ["k"], "coverage: what examples exercise", () => {
+        if (!this.needed()) return;
         this.show("coverage");
         if (this.coverage.enabled.length === 0) void this.coverage.run();
       }),
@@ -688,4 +788,25 @@ declare global {
   }
 }
 
-window.studio = new Page();
+/** Settings that outlive the page, where the browser keeps any. */
+function remembered(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function remember(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // A page in a sandbox has nowhere to keep it.
+  }
+}
+
+try {
+  window.studio = new Page();
+} catch (error) {
+  document.body.replaceChildren(make("p", { id: "broken", textContent: (error as Error).message }));
+}

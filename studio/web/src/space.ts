@@ -6,10 +6,12 @@ import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
 import type { Palette } from "./palette";
-import { FLAG, KINDS, TAGS, type KindWord, type Scene, type TagWord } from "./wire";
+import { FLAG, KINDS, TAGS, type Eye, type Filter, type Scene } from "./wire";
 
 /** Up to here transitions are wide, bent where several join the same states, and have arrows. */
 const MOST_DETAILED = 1_500;
+/** Up to here highlighted transitions are wide. */
+const MOST_WIDE = 2_000;
 /** The most labels shown at once. */
 const MOST_LABELS = 160;
 
@@ -32,12 +34,6 @@ type LayerName = (typeof LAYERS)[number];
 const WIDTHS: Record<LayerName, number> = { correct: 2.2, incorrect: 3.2, neutral: 1.8, after: 1.2 };
 
 export type Hit = { node: number } | { edge: number } | null;
-
-export interface Filter {
-  tags: Record<TagWord, boolean>;
-  kinds: Record<KindWord, boolean>;
-  after: boolean;
-}
 
 const VERTEX = `
 attribute float size; attribute vec3 fill; attribute vec3 rim; attribute float box;
@@ -103,7 +99,8 @@ export class Space {
   private upto = 1;
   private drew = false;
   private readonly density = Math.min(window.devicePixelRatio, 2);
-  private highlights = new Map<string, { lines: Lines; edges: number[] }>();
+  /** Transitions over all others; very many are thin, and drawn in part like all that is thin. */
+  private highlights = new Map<string, { lines: Lines; thin?: ThinLines; edges: number[] }>();
   private arrows: THREE.InstancedMesh | null = null;
   private marker: THREE.Mesh;
   private marked: number | null = null;
@@ -123,12 +120,18 @@ export class Space {
   private screen: Float32Array | null = null;
   private showLabels = false;
   private labelOf: (edge: number) => string = () => "";
+  /** Whether the user has moved the view since everything was shown. */
+  turned = false;
   /** Frames drawn since the page was opened. */
   frames = 0;
 
   constructor(private holder: HTMLElement) {
     // What is drawn stays: a large picture at rest is completed part by part.
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance", preserveDrawingBuffer: true });
+    try {
+      this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance", preserveDrawingBuffer: true });
+    } catch {
+      throw new Error("This browser can't draw in 3D: the page needs WebGL 2. Switch on hardware acceleration, or try another browser.");
+    }
     this.renderer.setPixelRatio(this.density);
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
@@ -138,6 +141,7 @@ export class Space {
     holder.append(this.canvas, this.labelLayer);
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.addEventListener("change", () => this.move());
+    this.controls.addEventListener("start", () => (this.turned = true));
     this.marker = new THREE.Mesh(
       new THREE.RingGeometry(0.8, 1, 40),
       new THREE.MeshBasicMaterial({ depthTest: false, side: THREE.DoubleSide }),
@@ -149,13 +153,14 @@ export class Space {
     this.resize();
     let last = 0;
     const loop = (now: number) => {
+      // First, so that one frame that fails is not the last.
+      requestAnimationFrame(loop);
       // A browser that can't keep up calls later: how long frames take shows here, however slowly the pointer moves.
       if (this.drew && (this.moving !== undefined || this.upto < 1)) this.adapt(now - last);
       last = now;
       this.drew = false;
       if (this.dirty) this.render();
       else if (this.moving === undefined && this.upto < 1) this.refine();
-      requestAnimationFrame(loop);
     };
     loop(0);
   }
@@ -202,7 +207,8 @@ export class Space {
 
   /** What it takes to draw everything: a state is one, a transition more the longer it is on the screen. */
   private get everything(): number {
-    const lines = LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    const layers = LAYERS.reduce((sum, name) => sum + this.segments[name], 0);
+    const lines = [...this.highlights.values()].reduce((sum, one) => sum + (one.thin ? one.edges.length : 0), layers);
     return (this.scene?.nodes.length ?? 0) + lines * this.lineCost;
   }
 
@@ -235,6 +241,7 @@ export class Space {
     for (const [name, lines] of this.thin) {
       lines.choose(Math.ceil(from * this.segments[name]), Math.ceil(to * this.segments[name]), fade);
     }
+    for (const { thin, edges } of this.highlights.values()) thin?.choose(Math.ceil(from * edges.length), Math.ceil(to * edges.length), 1);
     const nodes = this.scene?.nodes.length ?? 0;
     const first = from === 0 ? 0 : Math.max(this.important, Math.ceil(from * nodes));
     const last = Math.min(nodes, Math.max(this.important, Math.ceil(to * nodes)));
@@ -307,6 +314,16 @@ export class Space {
     }
     if (this.detailed) this.makeArrows();
     this.applyFilter();
+  }
+
+  /** Shows nothing, until there is another scene. */
+  empty(): void {
+    this.clear();
+    this.scene = null;
+    this.positions = new Float32Array();
+    this.hidden = new Uint8Array();
+    this.segments = { correct: 0, incorrect: 0, neutral: 0, after: 0 };
+    this.draw();
   }
 
   private get detailed(): boolean {
@@ -434,17 +451,21 @@ export class Space {
     };
   }
 
-  private thinLines(name: LayerName): ThinLines {
+  /** Lines that can be drawn in part; those of highlights have a colour of their own and lie above all others. */
+  private thinLines(name: LayerName, colour?: string): ThinLines {
     const after = name === "after";
-    const opacity = after ? 0.15 : name === "neutral" ? 0.35 : 0.8;
+    const opacity = colour ? 1 : after ? 0.15 : name === "neutral" ? 0.35 : 0.8;
+    const shaded = this.strengths !== null && !colour;
     const material = new THREE.LineBasicMaterial({
-      color: new THREE.Color(this.palette.tags[after ? "incorrect" : name]),
+      color: new THREE.Color(colour ?? this.palette.tags[after ? "incorrect" : name]),
       transparent: true,
       opacity,
-      vertexColors: this.strengths !== null,
+      vertexColors: shaded,
+      depthTest: !colour,
     });
     const object = new THREE.LineSegments(new THREE.BufferGeometry(), material);
     object.frustumCulled = false;
+    object.renderOrder = colour ? 1 : 0;
     // Only seen while the picture moves, where there are wide ones as well.
     object.visible = !this.detailed;
     this.world.add(object);
@@ -457,7 +478,7 @@ export class Space {
           object.geometry.dispose();
           object.geometry = new THREE.BufferGeometry();
           object.geometry.setAttribute("position", new THREE.BufferAttribute(values, 3));
-          if (this.strengths) object.geometry.setAttribute("color", new THREE.BufferAttribute(this.shades(name), 4));
+          if (shaded) object.geometry.setAttribute("color", new THREE.BufferAttribute(this.shades(name), 4));
         }
       },
       choose: (from, to, fade) => {
@@ -684,9 +705,12 @@ export class Space {
     }
     if (edges.length > 0 && this.scene) {
       const colour = name === "found" ? this.palette.found : this.palette.path;
-      const lines = this.wideLines("neutral", name === "selected" ? 6 : 4.5, colour);
-      lines.set(this.segmentsOf(edges));
-      this.highlights.set(name, { lines, edges });
+      const thin = edges.length > MOST_WIDE ? this.thinLines("neutral", colour) : undefined;
+      const lines = thin ?? this.wideLines("neutral", name === "selected" ? 6 : 4.5, colour);
+      // Any first few of them are a fair sample.
+      const lit = thin ? Array.from(shuffle(edges.length), (at) => edges[at]!) : edges;
+      lines.set(this.segmentsOf(lit));
+      this.highlights.set(name, { lines, thin, edges: lit });
     }
     this.draw();
   }
@@ -836,6 +860,7 @@ export class Space {
     const size = box.getSize(new THREE.Vector3());
     const half = Math.tan((this.camera.fov * Math.PI) / 360);
     const far = Math.max(size.y / 2 / half, size.x / 2 / half / this.camera.aspect, 1.2) * 1.12 + size.z / 2 + 0.6;
+    this.turned = false;
     this.controls.target.copy(centre);
     this.camera.position.set(centre.x, centre.y, centre.z + far);
     this.camera.near = far / 1000;
@@ -845,8 +870,23 @@ export class Space {
     this.draw();
   }
 
+  /** Where the camera is. */
+  get eye(): Eye {
+    return { position: this.camera.position.toArray(), target: this.controls.target.toArray() };
+  }
+
+  /** Puts the camera where it was. */
+  set eye(eye: Eye) {
+    this.turned = true;
+    this.controls.target.fromArray(eye.target);
+    this.camera.position.fromArray(eye.position);
+    this.controls.update();
+    this.draw();
+  }
+
   /** Moves the camera to look at a node, without turning. */
   lookAt(node: number): void {
+    this.turned = true;
     const to = this.point(node);
     const from = this.camera.position.clone().sub(this.controls.target);
     this.controls.target.copy(to);
@@ -856,6 +896,7 @@ export class Space {
   }
 
   orbit(across: number, up: number): void {
+    this.turned = true;
     const from = this.camera.position.clone().sub(this.controls.target);
     const sphere = new THREE.Spherical().setFromVector3(from);
     sphere.theta += across;
@@ -866,6 +907,7 @@ export class Space {
   }
 
   zoom(factor: number): void {
+    this.turned = true;
     const from = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
     this.camera.position.copy(this.controls.target).add(from);
     this.controls.update();

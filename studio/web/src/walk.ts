@@ -1,6 +1,6 @@
 // Walking: a run with a cursor in it. Steps forward and backward, undo, playing, and traces to take away.
-import { button, count, make, save } from "./dom";
-import type { Counterexample, RunStep, StateAnswer, Transition } from "./wire";
+import { button, count, make, refill, save } from "./dom";
+import type { Counterexample, Moment, RunStep, StateAnswer, Transition } from "./wire";
 
 export interface WalkHost {
   state(node: number): Promise<StateAnswer>;
@@ -13,21 +13,16 @@ export interface WalkHost {
   wantTraceFile(): void;
 }
 
-interface Moment {
-  start: number;
-  path: (Transition | RunStep)[];
-  cursor: number;
-}
+const NOWHERE: Moment = { start: 0, path: [], cursor: 0, lasso: null };
 
 export class Walk {
   readonly element = make("section", { id: "walk" });
-  private now: Moment = { start: 0, path: [], cursor: 0 };
+  private now = NOWHERE;
   private history: Moment[] = [];
   private state: StateAnswer | null = null;
   private chosen = 0;
   private playing: number | undefined;
   private abstracted = false;
-  private lasso: number | null = null;
 
   constructor(private host: WalkHost) {
     this.render();
@@ -46,12 +41,20 @@ export class Walk {
     return last ? last.target : (this.now.path[0]?.source ?? this.now.start);
   }
 
+  /** All of the walk, to come back to it. */
+  get moment(): Moment {
+    return this.now;
+  }
+
+  restore(moment: Moment): Promise<void> {
+    return this.go(moment, false);
+  }
+
   /** Forgets everything: another model was opened. */
   reset(): void {
     this.pause();
     this.history = [];
-    this.lasso = null;
-    this.now = { start: 0, path: [], cursor: 0 };
+    this.now = NOWHERE;
     this.state = null;
     this.render();
   }
@@ -69,40 +72,41 @@ export class Walk {
     this.now = next;
     this.chosen = 0;
     const node = this.node;
+    let state: StateAnswer | null = null;
     try {
-      const state = await this.host.state(node);
-      if (node !== this.node) return;
-      this.state = state;
+      state = await this.host.state(node);
     } catch (error) {
       this.host.say((error as Error).message);
     }
+    // Another step was taken, or another model opened, before the answer came.
+    if (next !== this.now) return;
+    this.state = state;
     this.render();
     this.host.walked(this.now.path, this.now.cursor, node);
   }
 
   /** Starts at a state. */
   startAt(node: number): Promise<void> {
-    this.lasso = null;
-    return this.go({ start: node, path: [], cursor: 0 });
+    return this.go({ ...NOWHERE, start: node });
   }
 
   /** Takes a transition out of the present state. */
   forward(step: Transition): Promise<void> {
     const { path, cursor } = this.now;
+    if (step.source !== this.node) return Promise.resolve();
     if (path[cursor]?.edge === step.edge) return this.go({ ...this.now, cursor: cursor + 1 });
-    this.lasso = null;
-    return this.go({ ...this.now, path: [...path.slice(0, cursor), step], cursor: cursor + 1 });
+    return this.go({ ...this.now, path: [...path.slice(0, cursor), step], cursor: cursor + 1, lasso: null });
   }
 
   /** Goes back along the walk, or along a transition into its first state. */
   async back(step?: Transition): Promise<void> {
     await this.pending;
-    const { path, cursor } = this.now;
+    const { path, cursor, lasso } = this.now;
     if (!step && cursor > 0) return this.go({ ...this.now, cursor: cursor - 1 });
     const into = step ?? this.state?.incoming[0];
     if (!into) return this.host.say("Nothing leads to this state.");
-    if (cursor > 0) return this.go({ start: into.source, path: [into], cursor: 0 });
-    return this.go({ start: into.source, path: [into, ...path], cursor: 0 });
+    if (cursor > 0) return this.go({ start: into.source, path: [into], cursor: 0, lasso: null });
+    return this.go({ start: into.source, path: [into, ...path], cursor: 0, lasso: lasso === null ? null : lasso + 1 });
   }
 
   async undo(): Promise<void> {
@@ -134,8 +138,7 @@ export class Walk {
 
   load(run: Counterexample): Promise<void> {
     this.pause();
-    this.lasso = run.lasso;
-    return this.go({ start: 0, path: run.steps, cursor: 0 });
+    return this.go({ start: 0, path: run.steps, cursor: 0, lasso: run.lasso });
   }
 
   flipAbstracted(): void {
@@ -165,12 +168,13 @@ export class Walk {
   }
 
   saveTrace(format: "txt" | "aut"): void {
-    const labels = this.now.path.map((step) => step.label);
+    const { path, lasso } = this.now;
+    const labels = path.map((step) => step.label);
     if (labels.length === 0) return this.host.say("The walk is empty: there is no trace to save.");
     // A label with quotation marks of its own stands without.
     const quoted = (label: string) => (label.includes('"') ? label : `"${label}"`);
-    const end = (at: number) => (at + 1 === labels.length && this.lasso !== null ? this.lasso : at + 1);
-    const states = this.lasso === null ? labels.length + 1 : labels.length;
+    const end = (at: number) => (at + 1 === labels.length && lasso !== null ? lasso : at + 1);
+    const states = lasso === null ? labels.length + 1 : labels.length;
     const text =
       format === "txt"
         ? labels.join("\n") + "\n"
@@ -181,13 +185,13 @@ export class Walk {
 
   private list(title: string, hint: string, steps: Transition[], chosen: number, click: (step: Transition) => void): HTMLElement {
     const items = steps.map((step, at) => {
-      const item = button("", `${step.tag}: from state ${step.source} to ${step.target}`, () => click(step));
+      const item = button("", `${step.tag}: ${hint}`, () => click(step), `${chosen < 0 ? "here" : "on"}-${at}`);
       item.className = `step ${step.tag}${at === chosen ? " chosen" : ""}`;
       item.append(make("i", { className: `line ${step.tag}` }), step.label);
       item.onmouseenter = () => this.host.look(step.edge);
       return item;
     });
-    return make("div", { className: "steps" }, make("h3", { textContent: title, title: hint }), ...items);
+    return make("div", { className: "steps" }, make("h3", { textContent: title }), ...items);
   }
 
   private render(): void {
@@ -197,9 +201,9 @@ export class Walk {
       const matters = !("matters" in step) || step.matters;
       if (this.abstracted && !matters) return;
       const item = make("li", { className: `${step.tag}${at < this.now.cursor ? " done" : ""}${matters ? "" : " noise"}`, value: at + 1 });
-      const link = button(step.label, `${step.tag}; go to the state after this step`, () => void this.jump(at + 1));
+      const link = button(step.label, `${step.tag}; go to the state after this step`, () => void this.jump(at + 1), `step-${at + 1}`);
       item.append(link);
-      if (this.lasso === at) item.append(make("span", { className: "hint", textContent: " repeated for ever from here" }));
+      if (this.now.lasso === at) item.append(make("span", { className: "hint", textContent: " repeated for ever from here" }));
       walked.append(item);
     });
     const title = !state
@@ -211,7 +215,8 @@ export class Walk {
     state?.values.forEach(([name, value]) => values.append(make("dt", { textContent: name }), make("dd", { textContent: value })));
     const play = button(this.playing === undefined ? "▶ Play" : "⏸ Pause", "Play the walk step by step (P)", () => this.play(), "play");
     const box = make("input", { type: "checkbox", checked: this.abstracted, id: "abstracted", onchange: () => this.flipAbstracted() });
-    this.element.replaceChildren(
+    refill(
+      this.element,
       make(
         "div",
         { className: "bar" },
@@ -231,13 +236,13 @@ export class Walk {
       ),
       make("h3", { id: "here", textContent: title }),
       values,
-      state ? this.list(`${count(state.outgoing.length, "way")} on`, "click one to take it; ↑ ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
+      state ? this.list(`${count(state.outgoing.length, "way")} on`, "click to take it; ↑ ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
       state && state.incoming.length > 0
         ? make(
             "details",
             {},
-            make("summary", { textContent: `${count(state.incoming.length, "way")} here`, title: "click one to go back along it" }),
-            this.list("", "", state.incoming, -1, (step) => void this.back(step)),
+            make("summary", { textContent: `${count(state.incoming.length, "way")} here`, id: "ways-here" }),
+            this.list("", "click to go back along it", state.incoming, -1, (step) => void this.back(step)),
           )
         : "",
       state && state.left_out > 0 ? make("p", { className: "hint", textContent: `${state.left_out} more are not listed.` }) : "",

@@ -33,6 +33,7 @@ export interface Status {
   done: number;
   total: number;
   failure: { summary: string; messages: Message[] } | null;
+  attempt: number;
   generation: number;
   scene: number;
   settled: boolean;
@@ -96,9 +97,10 @@ export interface Summary {
   properties: string[];
   warnings: Message[];
   remark: string | null;
+  /** The files of what is open. */
   files: TextFile[];
-  property: TextFile;
-  root: string | null;
+  /** What was asked for last, to edit. */
+  texts: Texts;
   starts: { root: string; about: string }[];
   values: boolean;
   editable: boolean;
@@ -138,6 +140,8 @@ export interface Found {
   drawn: number[];
   nodes: number[];
   texts: string[];
+  /** Whether there may be more in super-nodes that nobody can look into: an exported view has only what is drawn. */
+  partial?: boolean;
 }
 
 export interface RunStep extends Transition {
@@ -148,6 +152,36 @@ export interface Counterexample {
   steps: RunStep[];
   lasso: number | null;
   nodes: number[];
+}
+
+/** A walk: where it starts, its steps, how far it has gone, and where the part starts that it repeats. */
+export interface Moment {
+  start: number;
+  path: (Transition | RunStep)[];
+  cursor: number;
+  lasso: number | null;
+}
+
+/** Which transitions and neighbourhoods are shown. */
+export interface Filter {
+  tags: Record<TagWord, boolean>;
+  kinds: Record<KindWord, boolean>;
+  after: boolean;
+}
+
+/** Where the camera is, and what it looks at. */
+export interface Eye {
+  position: [number, number, number];
+  target: [number, number, number];
+}
+
+/** How a page looks at a model. */
+export interface Look {
+  theme: string;
+  labels: boolean;
+  filter: Filter;
+  eye: Eye;
+  walk: Moment;
 }
 
 export type Wanted = { nth: number } | { random: number } | { trace: TextFile };

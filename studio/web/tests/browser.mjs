@@ -53,5 +53,5 @@ export async function page(browser, address) {
 
 /** Waits until the scene is drawn and at rest. */
 export async function settled(page) {
-  await page.waitForFunction(() => window.studio?.scene && window.studio.scene.version === window.studio.status.scene && window.studio.status.settled && window.studio.fitted && window.studio.space.frames > 2 && window.studio.space.moving === undefined);
+  await page.waitForFunction(() => window.studio?.scene && window.studio.scene.version === window.studio.status.scene && window.studio.status.settled && window.studio.atRest && window.studio.space.frames > 2 && window.studio.space.moving === undefined);
 }

@@ -73,6 +73,17 @@ describe("without a model", () => {
 
   test("own files are opened from the page, wrong ones are explained", async () => {
     await tab.waitForSelector("#gallery");
+    // What can't be read is told, in front of the gallery.
+    await tab.evaluate(() => (File.prototype.text = () => Promise.reject(new Error("gone"))));
+    await tab.setInputFiles("#files", [{ name: "a.lnt", mimeType: "text/plain", buffer: Buffer.from("") }]);
+    await tab.waitForSelector("#note:not([hidden]):has-text('be read: gone')");
+    const above = await tab.evaluate(() => {
+      const { x, y, width, height } = document.querySelector("#note").getBoundingClientRect();
+      return document.elementFromPoint(x + width / 2, y + height / 2).id;
+    });
+    assert.equal(above, "note");
+    await tab.reload();
+    await tab.waitForSelector("#gallery");
     const folder = mkdtempSync(join(tmpdir(), "studio-"));
     const model = join(folder, "door.lnt");
     writeFileSync(model, "module door is process MAIN [OPEN, RING : none] is select OPEN [] RING end select end process end module");
@@ -85,6 +96,131 @@ describe("without a model", () => {
     await tab.setInputFiles("#files", [model]);
     await tab.waitForSelector("#messages .error");
     await tab.waitForFunction(() => !document.querySelector("#editor").hidden);
+  });
+});
+
+describe("with the keyboard", () => {
+  /** Puts the focus on something, and presses keys. */
+  const press = async (selector, ...keys) => {
+    await tab.focus(selector);
+    for (const key of keys) await tab.keyboard.press(key);
+  };
+  const walked = () => tab.evaluate(() => window.studio.walk.cursor);
+
+  test("what has the focus is pressed, and nothing else happens", async () => {
+    await open();
+    await tab.waitForSelector("#gallery");
+    await press('.card[data-name="bugs/comb"]', "Enter");
+    await settled(tab);
+    assert.equal(await tab.evaluate(() => window.studio.summary.name), "comb");
+    await press("#tab-walk", "Enter");
+    await tab.waitForSelector("#walk:not([hidden])");
+    await press("#choice-1", "Enter");
+    await tab.waitForSelector("#choice-1.on:focus");
+    await press("#filter-incorrect", " ");
+    assert.equal(await tab.isChecked("#filter-incorrect"), false);
+    await press("#tab-source", " ");
+    await press("#line-9", "Enter");
+    await tab.waitForFunction(() => window.studio.space.highlighted("found").length === 6);
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "line-9", "the line is made anew, and has the focus again");
+    assert.equal(await walked(), 0, "no step was taken");
+    // Where nothing is pressed, Enter takes a step.
+    await press("#space canvas", "Enter");
+    await tab.waitForFunction(() => window.studio.walk.cursor === 1);
+    await press("#tab-walk", "Enter");
+    await press("#back", "Enter");
+    await tab.waitForFunction(() => window.studio.walk.cursor === 0);
+  });
+
+  test("super-nodes around the walk open and close", async () => {
+    await open("models/producer_consumer/producer_consumer.lnt", "models/producer_consumer/properties.mcl");
+    await settled(tab);
+    await tab.keyboard.press("d");
+    await tab.waitForFunction(() => window.studio.status.detail === "collapsed");
+    await settled(tab);
+    const closed = await tab.evaluate(() => window.studio.scene.nodes.length);
+    await tab.keyboard.press("x");
+    await tab.waitForSelector("#note:not([hidden]):has-text('no super-node that is open')");
+    const hidden = () => tab.evaluate(() => !window.studio.scene.nodes.includes(window.studio.walk.node));
+    for (let step = 0; !(await hidden()); step++) {
+      assert.ok(step < 50, "the walk never enters a super-node");
+      await tab.keyboard.press("Enter");
+      await tab.waitForFunction((steps) => window.studio.walk.cursor === steps, step + 1);
+    }
+    await tab.keyboard.press("o");
+    await tab.waitForFunction((nodes) => window.studio.scene.nodes.length > nodes, closed);
+    assert.equal(await hidden(), false);
+    await tab.keyboard.press("x");
+    await tab.waitForFunction((nodes) => window.studio.scene.nodes.length === nodes, closed);
+  });
+});
+
+describe("several models", () => {
+  const note = (text) => tab.waitForSelector(`#note:not([hidden]):has-text('${text}')`);
+
+  test("a model that can't be opened leaves nothing of the one before", async () => {
+    await open(...bug("comb"));
+    await settled(tab);
+    await tab.keyboard.press("l");
+    await tab.waitForSelector(".labels span");
+    await tab.keyboard.press("g");
+    await tab.setInputFiles("#files", [{ name: "c++.lnt", mimeType: "text/plain", buffer: Buffer.from("this is no model") }]);
+    await tab.waitForSelector("#messages .error");
+    const seen = () =>
+      tab.evaluate(() => {
+        const { scene, space } = window.studio;
+        return { scene, drawn: space.drawn(), title: document.querySelector("#title").textContent, sizes: document.querySelector("#sizes").textContent };
+      });
+    assert.deepEqual(await seen(), { scene: null, drawn: { nodes: 0, edges: 0 }, title: "c++", sizes: "" });
+    assert.equal(await tab.locator(".labels span").count(), 0);
+    // The page goes on drawing, and the first model is as it was.
+    await tab.selectOption("#projects", { label: "comb" });
+    await settled(tab);
+    assert.equal((await seen()).drawn.nodes, 14);
+    await tab.waitForSelector(".labels span");
+  });
+
+  test("what is measured of one model is not shown for another", async () => {
+    await open(...bug("comb"));
+    await settled(tab);
+    // An answer that comes too late.
+    let answered;
+    await tab.route("**/coverage", async (route) => {
+      await tab.click('.card[data-name="bugs/flower"]');
+      await tab.waitForFunction(() => window.studio.summary?.name === "flower");
+      await route.continue();
+      answered = true;
+    });
+    await tab.evaluate(() => {
+      window.studio.coverage.roots.value = "MAIN";
+      void window.studio.coverage.run();
+      void window.studio.gallery();
+    });
+    await settled(tab);
+    await tab.waitForFunction(() => window.studio.summary?.name === "flower");
+    while (!answered) await tab.waitForTimeout(50);
+    await tab.waitForTimeout(500);
+    assert.deepEqual(await tab.evaluate(() => window.studio.coverage.enabled), []);
+  });
+
+  test("are closed by a key, by a button and from elsewhere", async () => {
+    await open(...bug("comb"));
+    await settled(tab);
+    await tab.keyboard.press("g");
+    await tab.click('.card[data-name="bugs/flower"]');
+    await tab.waitForFunction(() => window.studio.summary?.name === "flower");
+    await tab.keyboard.press("Shift+Q");
+    await note("flower was closed");
+    await tab.waitForFunction(() => window.studio.summary?.name === "comb");
+    await tab.keyboard.press("g");
+    await tab.click('.card[data-name="bugs/flower"]');
+    await tab.waitForFunction(() => window.studio.summary?.name === "flower");
+    await tab.evaluate(() => window.studio.program.close(window.studio.backend.id));
+    await note("flower was closed");
+    await tab.waitForFunction(() => window.studio.summary?.name === "comb");
+    await tab.click("#close-model");
+    await tab.waitForSelector("#gallery");
+    assert.equal(await tab.evaluate(() => window.studio.space.drawn().nodes), 0);
   });
 });
 
@@ -149,6 +285,14 @@ describe("a typical bug", () => {
     await tab.keyboard.press("u");
     await tab.keyboard.press("u");
     await tab.waitForFunction(() => window.studio.walk.path.length === 0);
+    // What is undone comes back whole: a run that repeats itself still does.
+    await tab.keyboard.press("n");
+    await tab.waitForFunction(() => window.studio.walk.path.length === 2);
+    await tab.evaluate(() => window.studio.walk.load({ steps: window.studio.walk.path, lasso: 0, nodes: [] }));
+    await tab.evaluate(() => window.studio.walk.startAt(0));
+    assert.equal(await tab.evaluate(() => window.studio.walk.moment.lasso), null);
+    await tab.keyboard.press("u");
+    await tab.waitForFunction(() => window.studio.walk.moment.lasso === 0);
     // Backward from a state in the middle, along what leads there.
     const last = await tab.evaluate(() => window.studio.scene.nodes.length - 2);
     await click(await tab.evaluate((node) => window.studio.space.screenOf(node), last));
@@ -237,9 +381,38 @@ describe("a typical bug", () => {
     assert.match(await tab.textContent("#messages"), /comb\.mcl:1:/);
   });
 
+  test("what is typed while a run goes on stays, and the same error is told again", async () => {
+    await tab.keyboard.press("m");
+    const text = await tab.inputValue("#text");
+    const [shorter, typed] = [text.replace("; RESTART\n", "\n"), `-- another idea\n${text}`];
+    await tab.route("**/run", async (route) => {
+      await tab.fill("#text", typed);
+      await route.continue();
+    });
+    await tab.fill("#text", shorter);
+    await tab.click("#run");
+    await tab.waitForFunction(() => window.studio.scene.nodes.length === 12);
+    assert.equal(await tab.inputValue("#text"), typed);
+    assert.equal(await tab.evaluate(() => window.studio.summary.files[0].text), shorter);
+    await tab.unroute("**/run");
+    await tab.fill("#text", "no model");
+    for (let round = 0; round < 2; round++) {
+      await tab.evaluate(() => (document.querySelector("#note").hidden = true));
+      await tab.click("#run");
+      await tab.waitForSelector("#note:not([hidden]):has-text('comb.lnt:1')");
+    }
+  });
+
   test("saves a picture, and a page that works alone", async () => {
     const [image] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("s")]);
     assert.equal(readFileSync(await image.path()).subarray(1, 4).toString(), "PNG");
+    // As it is looked at now: dark, turned, with labels, filtered, in the middle of a walk.
+    for (const key of ["t", "l", "8", "Shift+ArrowLeft", "n"]) await tab.keyboard.press(key);
+    await tab.waitForFunction(() => window.studio.walk.path.length === 2);
+    await tab.keyboard.press("ArrowRight");
+    await tab.waitForFunction(() => window.studio.walk.cursor === 1);
+    const look = () => JSON.parse(JSON.stringify(window.studio.look(), (_, value) => (Number.isInteger(value) || typeof value !== "number" ? value : value.toFixed(4))));
+    const looked = await tab.evaluate(look);
     const [shared] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("e")]);
     const file = join(mkdtempSync(join(tmpdir(), "studio-")), "comb.html");
     await shared.saveAs(file);
@@ -250,6 +423,11 @@ describe("a typical bug", () => {
     await alone.goto(`file://${file}`);
     await settled(alone);
     assert.deepEqual(await alone.evaluate(() => [...window.studio.space.positions]), before);
+    assert.deepEqual(await alone.evaluate(look), looked);
+    assert.equal(await alone.evaluate(() => window.studio.space.shownEdges()), 12);
+    // What needs the program says so.
+    await alone.keyboard.press("k");
+    await alone.waitForSelector("#note:not([hidden]):has-text('exported view')");
     await alone.keyboard.press("c");
     await alone.waitForFunction(() => window.studio.walk.path.length === 1);
     await alone.click("#tab-source");
@@ -313,10 +491,17 @@ describe("regions", () => {
     });
     assert.equal(drawn.states, all, "every state is drawn or stands in a super-node");
     assert.ok(drawn.regions.length > 0);
-    const place = await tab.evaluate((node) => window.studio.space.screenOf(node), drawn.regions[0]);
-    await click(place, { clickCount: 2 });
+    const known = await tab.evaluate(() => [...window.studio.scene.nodes]);
+    await tab.evaluate(() => window.studio.space.orbit(0.2, 0));
+    const eye = await tab.evaluate(() => window.studio.space.eye);
+    await click(await tab.evaluate((node) => window.studio.space.screenOf(node), drawn.regions[0]), { clickCount: 2 });
     await tab.waitForFunction((nodes) => window.studio.scene.nodes.length > nodes, drawn.nodes);
     await settled(tab);
+    assert.deepEqual(await tab.evaluate(() => window.studio.space.eye), eye, "the view stays where it is");
+    const inside = await tab.evaluate((known) => window.studio.scene.nodes.findIndex((node) => !known.includes(node)), known);
+    await tab.evaluate((node) => window.studio.select({ node }), inside);
+    await tab.keyboard.press("x");
+    await tab.waitForFunction((nodes) => window.studio.scene.nodes.length === nodes, drawn.nodes);
     await tab.keyboard.press("d");
     await tab.waitForFunction((all) => window.studio.scene.nodes.length === all, all);
   });
@@ -362,6 +547,26 @@ describe("a large system", () => {
     assert.ok(after.regions.length >= before.regions.length - 1, "the others stay closed");
   });
 
+  test("an exported view says that it holds only part", async () => {
+    const found = async (pattern) => {
+      const [shared] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("e")]);
+      const file = join(mkdtempSync(join(tmpdir(), "studio-")), "large.html");
+      await shared.saveAs(file);
+      const alone = await page(chrome);
+      await alone.goto(`file://${file}`);
+      await settled(alone);
+      await alone.fill("#search", ".");
+      await alone.press("#search", "Enter");
+      await alone.waitForFunction((pattern) => new RegExp(pattern).test(document.querySelector("#found").textContent), pattern);
+      await alone.context().close();
+    };
+    await found("transitions? outside super-nodes");
+    await tab.keyboard.press("d");
+    await tab.waitForFunction((states) => window.studio.scene.nodes.length === states, states);
+    await settled(tab);
+    await found("too large to hold its states");
+  });
+
   test("draws part of what is open while it turns, and all of it at rest", async () => {
     await tab.keyboard.press("d");
     await tab.waitForFunction((states) => window.studio.scene.nodes.length === states, states);
@@ -381,6 +586,17 @@ describe("a large system", () => {
     assert.ok(moving.nodes > 0 && moving.nodes < states / 2, `${moving.nodes} states`);
     assert.ok(moving.edges > 0 && moving.edges < transitions / 2, `${moving.edges} transitions`);
     await tab.waitForFunction(all);
+    // What is found is drawn in part as well, if it is very much.
+    await tab.keyboard.press("/");
+    await tab.fill("#search", ".");
+    await tab.keyboard.press("Enter");
+    await tab.waitForFunction(() => window.studio.space.highlighted("found").length === window.studio.scene.edges.length);
+    const lit = await tab.evaluate(() => {
+      window.studio.space.budget = 5_000;
+      window.studio.space.orbit(0.1, 0);
+      return window.studio.space.highlights.get("found").lines.object.geometry.drawRange.count / 2;
+    });
+    assert.ok(lit > 0 && lit < transitions / 2, `${lit} found transitions`);
   });
 });
 
@@ -410,6 +626,16 @@ describe("coverage", () => {
 });
 
 describe("bad input", () => {
+  test("a browser that can't draw is told so", async () => {
+    studio = await serve(...bug("comb"));
+    tab = await page(chrome);
+    await tab.addInitScript(() => {
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
+    await tab.goto(studio.address);
+    await tab.waitForSelector("#broken:has-text('WebGL')");
+  });
+
   test("a model over its limit is told, and the page goes on", async () => {
     await open(...["models/philosophers/philosophers.lnt", "models/philosophers/properties.mcl", "--max-states", "50"]);
     await tab.waitForSelector("#messages .error:has-text('over its limit')");

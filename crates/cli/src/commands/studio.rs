@@ -67,7 +67,10 @@ impl Studio {
         });
         // Work that does not listen must not keep the program running.
         runtime.shutdown_background();
-        served.map(|()| Answer::Yes).map_err(|error| Failure::wrong(error.to_string()))
+        served.map(|()| Answer::Yes).map_err(|error| match error {
+            studio::CantServe::Suite { diagnostics, sources } => Failure { code: 2, diagnostics, sources },
+            other => Failure::wrong(other.to_string()),
+        })
     }
 }
 
