@@ -354,7 +354,7 @@ fn on_a_quiet_day_at_the_station() {
     assert!(compared.states > 1_000);
 }
 
-/// The station as it is has 228,710 states, and 3,901,759 with the probes of the first step.
+/// The station as it is has 228,710 states, and 2,076,795 with the probes of the first step.
 #[test]
 fn on_the_whole_station() {
     let (example, opened) = station("MAIN");
