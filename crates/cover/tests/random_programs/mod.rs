@@ -1,5 +1,6 @@
 //! Draws LNT programs: well typed, finite, and full of what is hard for probes (choices with silent branches, nested
-//! choices, parallel branches, loops, calls, disruption).
+//! choices, parallel branches, loops, calls that give results or come back in silence, recursion, exceptions,
+//! disruption).
 
 /// A generator of numbers, the same for the same seed.
 pub struct Draw(u64);
@@ -30,31 +31,72 @@ pub fn program(seed: u64) -> String {
     let mut names = 0;
     let mut text =
         String::from("module m is\ntype small is range 0..2 of nat with \"==\", \"!=\" end type\n");
-    // Processes call only those before them, so that there is no recursion.
+    text.push_str("function next (n : nat) : nat is return (n + 1) mod 3 end function\n");
+    text.push_str(
+        "function even [ODD : none] (n : nat) : nat is if n == 1 then raise ODD end if; return n end function\n",
+    );
+    // Processes call only those before them, but for those that call themselves in the end.
     let processes = 1 + draw.below(3);
+    let mut kinds: Vec<Kind> = Vec::new();
     for number in 0..processes {
-        let mut writer = Writer { draw: &mut draw, names: &mut names, callable: number, loops: 0 };
-        let body = writer.statements(3, &["x", "y"]);
+        let kind = match draw.below(8) {
+            _ if number + 1 == processes => Kind::Plain,
+            0..=2 => Kind::Result,
+            3 => Kind::Recursive,
+            _ => Kind::Plain,
+        };
+        let silent = kind == Kind::Result && draw.below(2) == 0;
+        let callable = kinds.clone();
+        let mut writer =
+            Writer { draw: &mut draw, names: &mut names, callable, loops: 0, exceptions: Vec::new(), silent };
+        // The last process is the large one: others are part of it as often as they are called.
+        let depth = if silent { 1 } else { 2 + u64::from(number + 1 == processes) };
+        let body = writer.statements(depth, &["x", "y"]);
+        let (more, end) = match kind {
+            Kind::Plain => ("", String::new()),
+            Kind::Result => (", out z : nat", "; z := next (x)".to_owned()),
+            Kind::Recursive => {
+                let again = "P [...] (y, x, n - 1)".replace('P', &format!("P{number}"));
+                (", n : nat", format!("; if n > 0 then {again} end if"))
+            }
+        };
         text.push_str(&format!(
-            "process P{number} [A, B, C : any] (in var x : nat, in var y : nat) is\n   {body}\nend process\n"
+            "process P{number} [A, B, C : any] (in var x : nat, in var y : nat{more}) is\n   {body}{end}\nend process\n"
         ));
+        kinds.push(kind);
     }
     let last = processes - 1;
+    // An action in the end lets more be shown that waits for one.
+    let end = ["", "; C"][draw.below(2) as usize];
     text.push_str(&format!(
-        "process MAIN [A, B, C : any] is P{last} [A, B, C] ({}, {}) end process\nend module\n",
+        "process MAIN [A, B, C : any] is P{last} [A, B, C] ({}, {}){end} end process\nend module\n",
         draw.below(3),
         draw.below(3)
     ));
     text
 }
 
+/// What a process is like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// It has an `out` parameter.
+    Result,
+    /// It calls itself in the end.
+    Recursive,
+}
+
 struct Writer<'a> {
     draw: &'a mut Draw,
     names: &'a mut u64,
-    /// How many processes can be called.
-    callable: u64,
+    /// The processes that can be called.
+    callable: Vec<Kind>,
     /// How many loops are around.
     loops: u64,
+    /// The exceptions that can be raised.
+    exceptions: Vec<String>,
+    /// Whether nothing may act.
+    silent: bool,
 }
 
 impl Writer<'_> {
@@ -89,8 +131,9 @@ impl Writer<'_> {
     }
 
     fn statement(&mut self, depth: u64, variables: &[&str]) -> String {
-        let kinds = if depth == 0 { 6 } else { 17 };
+        let kinds = if depth == 0 || self.silent { 8 } else { 20 };
         match self.draw.below(kinds) {
+            0 | 1 | 4 if self.silent => self.silent_statement(variables),
             0 | 1 => self.action(variables),
             2 => {
                 let (to, from) = (self.variable(variables), self.variable(variables));
@@ -98,21 +141,28 @@ impl Writer<'_> {
             }
             3 => "null".to_owned(),
             4 => self.action(variables),
-            5 if self.callable > 0 => {
-                let (process, one, other) =
-                    (self.draw.below(self.callable), self.variable(variables), self.variable(variables));
+            5 | 6 if !self.callable.is_empty() => self.call(variables),
+            5 => "null".to_owned(),
+            6 => format!("{} := next ({})", self.variable(variables), self.variable(variables)),
+            7 if !self.exceptions.is_empty() => {
+                let exception =
+                    self.exceptions[self.draw.below(self.exceptions.len() as u64) as usize].clone();
                 match self.draw.below(3) {
-                    0 => format!("P{process} [...] ({one}, {other})"),
-                    _ => format!("P{process} [C, A, B] ({one}, {other})"),
+                    0 => format!(
+                        "{} := even [{exception}] ({})",
+                        self.variable(variables),
+                        self.variable(variables)
+                    ),
+                    _ => format!("if {} then raise {exception} end if", self.condition(variables)),
                 }
             }
-            5 => "null".to_owned(),
-            6..=8 => self.select(depth, variables),
-            9 | 10 => self.conditional(depth, variables),
-            11 => self.case(depth, variables),
-            12 => self.repeat(depth, variables),
-            13 => self.parallel(depth),
-            14 => {
+            7 => self.silent_statement(variables),
+            8..=10 => self.select(depth, variables),
+            11 | 12 => self.conditional(depth, variables),
+            13 => self.case(depth, variables),
+            14 => self.repeat(depth, variables),
+            15 => self.parallel(depth),
+            16 => {
                 let name = self.name();
                 let rest = self.statements(depth - 1, &[name.as_str()]);
                 let guard = ["", " where t != 1"][self.draw.below(2) as usize];
@@ -121,10 +171,18 @@ impl Writer<'_> {
                      {rest} end var"
                 )
             }
-            15 => {
+            17 => {
                 let (body, other) =
                     (self.closed(depth - 1), format!("{}; {}", self.gate(), self.closed(depth - 1)));
                 format!("disrupt {body} by {other} end disrupt")
+            }
+            18 => {
+                let handler = self.statements(depth - 1, variables);
+                let exception = self.name().to_uppercase();
+                self.exceptions.push(exception.clone());
+                let body = self.statements(depth - 1, variables);
+                self.exceptions.pop();
+                format!("trap exception {exception} is {handler} in {body} end trap")
             }
             _ => {
                 let inner = self.statements(depth - 1, variables);
@@ -134,6 +192,31 @@ impl Writer<'_> {
                     _ => "stop".to_owned(),
                 }
             }
+        }
+    }
+
+    /// A statement that neither acts nor calls anything.
+    fn silent_statement(&mut self, variables: &[&str]) -> String {
+        let to = self.variable(variables);
+        match self.draw.below(4) {
+            0 => format!("if {} then {to} := 1 end if", self.condition(variables)),
+            1 => format!("case {to} in 0 -> {to} := 2 | any -> null end case"),
+            2 => format!("select {to} := 0 [] null end select"),
+            _ => format!("{to} := next ({})", self.variable(variables)),
+        }
+    }
+
+    fn call(&mut self, variables: &[&str]) -> String {
+        let process = self.draw.below(self.callable.len() as u64) as usize;
+        let gates = ["[...]", "[C, A, B]", "[C, A, B]"][self.draw.below(3) as usize];
+        let [one, other, to] = [(); 3].map(|()| self.variable(variables));
+        match self.callable[process] {
+            Kind::Plain => format!("P{process} {gates} ({one}, {other})"),
+            Kind::Result => match self.draw.below(2) {
+                0 => format!("P{process} {gates} ({one}, {other}, ?{to})"),
+                _ => format!("P{process} {gates} (y -> {other}, z -> ?{to}, x -> {one})"),
+            },
+            Kind::Recursive => format!("P{process} {gates} ({one}, {other}, {})", self.draw.below(3)),
         }
     }
 
@@ -202,9 +285,10 @@ impl Writer<'_> {
     fn closed(&mut self, depth: u64) -> String {
         let name = self.name();
         let start = self.draw.below(3);
-        let callable = std::mem::take(&mut self.callable);
+        let (callable, exceptions) =
+            (std::mem::take(&mut self.callable), std::mem::take(&mut self.exceptions));
         let body = self.statements(depth, &[name.as_str()]);
-        self.callable = callable;
+        (self.callable, self.exceptions) = (callable, exceptions);
         format!("var {name} : nat in {name} := {start}; {body} end var")
     }
 

@@ -5,6 +5,7 @@ mod conditions;
 mod critical;
 mod def_use;
 mod domains;
+mod edits;
 mod map;
 mod probes;
 

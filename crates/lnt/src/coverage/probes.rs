@@ -2,9 +2,13 @@
 //!
 //! A probe is an action on a fresh gate that nobody synchronises on: `PROBE ("B3")` behind block 3, `PROBE ("D2", x > 0)`
 //! before decision 2, `PROBE ("A5")` behind action 5. Where that would change what the program does (critical places),
-//! a variable keeps what would have been shown, and the probe stands behind the choice, as in table 3. Where the place
+//! variables keep what would have been shown, and the probe stands behind the choice, as in table 3. Where the place
 //! behind the choice is critical too, it stands behind the next instruction that has acted for certain; and in a loop
-//! without such a place, behind the next action.
+//! or process without such a place, behind the next action. A process that comes back without having acted leaves
+//! that to its callers.
+//!
+//! The variables are Boolean, because a model may have its own idea of numbers (`!nat_sup 1`): one for a block, and one
+//! for each outcome of a decision. A probe is shown where there is something to show.
 //!
 //! The original text is kept, comments and all: probes are inserted into it.
 
@@ -12,9 +16,12 @@ use rustc_hash::FxHashSet;
 use source::{FileId, Sources, Span};
 
 use super::critical::{CriticalPlaces, critical_places};
+use super::edits::{
+    Edit, Rank, actual_gate, actual_parameters, apply, fresh, gate_list, parameter_list, used_names,
+};
 use super::map::{case_decision_span, coverage_map, is_simple, need_not_return};
 use crate::lexer::{Keyword, Token, TokenKind, tokens};
-use crate::typed::{ConditionalBranch, LoopId, Process, Program, Statement, StatementKind};
+use crate::typed::{ConditionalBranch, LoopId, Process, ProcessId, Program, Statement, StatementKind};
 use model::CoverageMap;
 
 /// Which constructs get probes: positions in the coverage map.
@@ -55,6 +62,10 @@ pub struct Instrumented {
     pub critical_blocks: Vec<bool>,
     /// See above.
     pub critical_decisions: Vec<bool>,
+    /// For each block and decision, whether it has no probe, for want of a place at which one would change nothing.
+    pub unshown_blocks: Vec<bool>,
+    /// See above.
+    pub unshown_decisions: Vec<bool>,
 }
 
 /// A module with probes.
@@ -105,97 +116,53 @@ pub fn instrument(program: &Program, sources: &Sources, probes: &Probes) -> Inst
         gate: fresh("PROBE", &names),
         prefix: fresh("PROBED", &names),
         edits: Vec::new(),
+        numbers: 0,
         variables: Vec::new(),
         flags: Vec::new(),
         fallback: Vec::new(),
+        shown: Vec::new(),
+        labels: FxHashSet::default(),
+        handed: vec![Vec::new(); program.processes.len()],
+        recursive: recursive_calls(program),
+        process: 0,
         critical_blocks: vec![false; map.blocks.len()],
         critical_decisions: vec![false; map.decisions.len()],
     };
-    for (index, process) in program.processes.iter().enumerate() {
-        if program.root.is_none_or(|root| root.index() != index) {
-            writer.process(process);
+    let silent = silent_processes(program, &writer.recursive);
+    // What callers have to hand on depends on what the processes do that they call.
+    loop {
+        let before = writer.handed.clone();
+        writer.edits.clear();
+        writer.labels.clear();
+        for (index, process) in program.processes.iter().enumerate() {
+            if program.root.is_none_or(|root| root.index() != index) {
+                writer.process = index;
+                writer.handed[index] = writer.process(process, silent[index]);
+            }
+        }
+        if writer.handed == before {
+            break;
         }
     }
-    let Writer { mut edits, gate, critical_blocks, critical_decisions, .. } = writer;
+    let Writer { mut edits, gate, critical_blocks, critical_decisions, labels, .. } = writer;
+    let unshown = |kind: &str, critical: &[bool]| -> Vec<bool> {
+        let label = |number: usize| format!("{kind}{number}");
+        critical
+            .iter()
+            .enumerate()
+            .map(|(number, critical)| *critical && !labels.contains(&label(number)))
+            .collect()
+    };
+    let (unshown_blocks, unshown_decisions) =
+        (unshown("B", &critical_blocks), unshown("D", &critical_decisions));
     edits.sort_by_key(|edit| (edit.span.file, edit.span.start, edit.rank));
     let modules = program.modules.iter().map(|module| InstrumentedModule {
         name: module.name.clone(),
         file: sources.name(module.span.file).to_owned(),
         text: apply(sources.text(module.span.file), module.span.file, &edits),
     });
-    Instrumented { modules: modules.collect(), gate, critical_blocks, critical_decisions }
-}
-
-/// A piece of text in place of another; nothing is replaced where the span is empty.
-struct Edit {
-    span: Span,
-    /// At one place, lower ranks come first, and equal ones in the order in which they were made.
-    rank: Rank,
-    text: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Declaration,
-    Initial,
-    Probe,
-    End,
-}
-
-fn apply(text: &str, file: FileId, edits: &[Edit]) -> String {
-    let mut result = String::with_capacity(text.len() * 2);
-    let mut at = 0;
-    for edit in edits.iter().filter(|edit| edit.span.file == file) {
-        result.push_str(&text[at..edit.span.start as usize]);
-        result.push_str(&edit.text);
-        at = edit.span.end as usize;
-    }
-    result.push_str(&text[at..]);
-    result
-}
-
-fn used_names(files: &[FileId], tokens: &[Vec<Token>], sources: &Sources) -> FxHashSet<String> {
-    let mut names = FxHashSet::default();
-    for (&file, tokens) in files.iter().zip(tokens) {
-        for token in tokens.iter().filter(|token| token.kind == TokenKind::Identifier) {
-            names.insert(sources.text(file)[token.span.range()].to_ascii_uppercase());
-        }
-    }
-    names
-}
-
-fn fresh(base: &str, names: &FxHashSet<String>) -> String {
-    let taken = |name: &str| names.iter().any(|known| known.starts_with(name));
-    let mut name = base.to_owned();
-    let mut number = 0;
-    while taken(&name) {
-        number += 1;
-        name = format!("{base}{number}");
-    }
-    name
-}
-
-/// The brackets of the gate list behind the name at a token, if there is one.
-fn gate_list(tokens: &[Token], name: usize) -> Option<(usize, usize)> {
-    let open = name + 1;
-    if tokens.get(open)?.kind != TokenKind::BracketOpen {
-        return None;
-    }
-    let close = (open..tokens.len()).find(|&at| tokens[at].kind == TokenKind::BracketClose)?;
-    Some((open, close))
-}
-
-/// What to insert before the closing bracket of actual gates.
-fn actual_gate(tokens: &[Token], open: usize, close: usize, gate: &str) -> String {
-    let inside = &tokens[open + 1..close];
-    let has = |kind: TokenKind| inside.iter().any(|token| token.kind == kind);
-    match () {
-        // `...` takes every gate that has the same name here.
-        () if has(TokenKind::Ellipsis) => String::new(),
-        () if has(TokenKind::Arrow) => format!(", {gate} -> {gate}"),
-        () if inside.is_empty() => gate.to_owned(),
-        () => format!(", {gate}"),
-    }
+    let modules = modules.collect();
+    Instrumented { modules, gate, critical_blocks, critical_decisions, unshown_blocks, unshown_decisions }
 }
 
 /// An enclosing statement of the place at hand.
@@ -205,11 +172,117 @@ struct Frame<'p> {
     following: &'p [Statement],
 }
 
-/// A variable that is shown behind every action of a parallel branch, or of the process.
+/// For each process, whether it comes back without having acted: it has no action, and calls neither itself nor a process
+/// that acts. The processes that a run starts with are none: their parameters stay as they are.
+fn silent_processes(program: &Program, recursive: &[Vec<usize>]) -> Vec<bool> {
+    let first = match program.root {
+        Some(root) => called_in(&program.processes[root.index()].body),
+        None => program.main().map(ProcessId::index).into_iter().collect(),
+    };
+    let acts =
+        |process: &Process| any_part(&process.body, &|one| matches!(one.kind, StatementKind::Action(_)));
+    let mut silent: Vec<bool> = program.processes.iter().map(|process| !acts(process)).collect();
+    loop {
+        let before = silent.clone();
+        for (index, process) in program.processes.iter().enumerate() {
+            let calls_silence = called_in(&process.body).into_iter().all(|callee| before[callee]);
+            silent[index] &= calls_silence && recursive[index].is_empty() && !first.contains(&index);
+        }
+        if silent == before {
+            return silent;
+        }
+    }
+}
+
+/// Whether something holds for a statement or one inside.
+fn any_part(statement: &Statement, holds: &dyn Fn(&Statement) -> bool) -> bool {
+    holds(statement) || parts(statement).into_iter().any(|(part, _)| any_part(part, holds))
+}
+
+/// Whether a region is another one, or lies around it.
+fn contains(region: Span, inner: Span) -> bool {
+    region.file == inner.file && region.start <= inner.start && inner.end <= region.end
+}
+
+/// For each process, those it calls that may call it in turn. Such a call is the last thing that a process does.
+fn recursive_calls(program: &Program) -> Vec<Vec<usize>> {
+    let calls: Vec<Vec<usize>> = program.processes.iter().map(|process| called_in(&process.body)).collect();
+    let reaches = |from: usize, to: usize| {
+        let mut seen = vec![false; calls.len()];
+        let mut todo = vec![from];
+        while let Some(process) = todo.pop() {
+            if !std::mem::replace(&mut seen[process], true) {
+                todo.extend(&calls[process]);
+            }
+        }
+        seen[to]
+    };
+    let recursive = |(process, calls): (usize, &Vec<usize>)| {
+        calls.iter().copied().filter(|&callee| reaches(callee, process)).collect()
+    };
+    calls.iter().enumerate().map(recursive).collect()
+}
+
+/// The processes that a statement calls.
+fn called_in(statement: &Statement) -> Vec<usize> {
+    let mut called = Vec::new();
+    let mut todo = vec![statement];
+    while let Some(statement) = todo.pop() {
+        if let StatementKind::Instantiate { process, .. } = &statement.kind {
+            called.push(process.index());
+        }
+        todo.extend(parts(statement).into_iter().map(|(part, _)| part));
+    }
+    called
+}
+
+/// What is kept of a critical item until it can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tag {
+    /// `B3` or `D2`.
+    label: String,
+    /// Whether the block was executed; or whether the decision was true, and whether it was false.
+    names: Vec<String>,
+}
+
+impl Tag {
+    /// Keeps an outcome of a decision, or that a block was executed (`true`).
+    fn set(&self, outcome: bool) -> String {
+        format!("{} := true", self.names[usize::from(!outcome)])
+    }
+
+    /// Keeps the outcome of a condition.
+    fn set_to(&self, condition: &str) -> String {
+        format!("if {condition} then {} else {} end if", self.set(true), self.set(false))
+    }
+
+    fn initial(&self) -> String {
+        self.names.iter().map(|name| format!("{name} := false; ")).collect()
+    }
+
+    /// The probes, where there is something to show.
+    fn shown(&self, gate: &str) -> String {
+        let label = &self.label;
+        let probe = |(name, outcome): (&String, &str)| match self.names.len() {
+            1 => format!("if {name} then {gate} (\"{label}\"); {name} := false end if"),
+            _ => format!("if {name} then {gate} (\"{label}\", {outcome}); {name} := false end if"),
+        };
+        self.names.iter().zip(["true", "false"]).map(probe).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What is shown behind every action of a parallel branch, or of the process.
 struct Fallback {
     region: Span,
-    name: String,
-    label: String,
+    tag: Tag,
+}
+
+/// What is shown behind a statement, after it was initialised before another one.
+struct Shown {
+    start: Span,
+    end: Span,
+    region: Span,
+    tag: Tag,
 }
 
 struct Writer<'a> {
@@ -222,12 +295,24 @@ struct Writer<'a> {
     gate: String,
     prefix: String,
     edits: Vec<Edit>,
-    /// Of the process at hand: variables of critical items, and whether each is a flag.
+    /// How many variables the process at hand has got.
+    numbers: usize,
+    /// Those that it declares.
     variables: Vec<String>,
     /// Loops that have a variable for having been left by a `break`.
     flags: Vec<(LoopId, String)>,
     /// What is shown behind every action of a region, for want of a better place.
     fallback: Vec<Fallback>,
+    /// What is shown at a place of its own.
+    shown: Vec<Shown>,
+    /// The critical items that are shown anywhere.
+    labels: FxHashSet<String>,
+    /// For each process, what its callers hand to it and take back.
+    handed: Vec<Vec<Tag>>,
+    /// For each process, those it calls recursively.
+    recursive: Vec<Vec<usize>>,
+    /// The process at hand.
+    process: usize,
     critical_blocks: Vec<bool>,
     critical_decisions: Vec<bool>,
 }
@@ -245,28 +330,41 @@ impl<'a> Writer<'a> {
         self.insert(statement.file, statement.end, Rank::Probe, format!("; {text}"));
     }
 
-    fn process(&mut self, process: &Process) {
-        self.header(process);
+    /// Writes a process; gives what its callers have to show where it is silent.
+    fn process(&mut self, process: &Process, silent: bool) -> Vec<Tag> {
+        self.numbers = 0;
         self.variables.clear();
         self.flags.clear();
         self.fallback.clear();
+        self.shown.clear();
         let body = process.body.span;
         self.walk(&process.body, &mut Vec::new(), body);
         if !self.fallback.is_empty() {
             self.fallback_displays(&process.body, body);
         }
+        let mut handed: Vec<Tag> = Vec::new();
+        let mut initial = String::new();
+        for Fallback { tag, .. } in &self.fallback {
+            // Of parallel branches that wait to show the same, one has to do.
+            if silent && handed.iter().all(|other| other.label != tag.label) {
+                handed.push(tag.clone());
+            } else {
+                initial.push_str(&tag.initial());
+            }
+        }
+        self.variables.retain(|name| !handed.iter().any(|tag| tag.names.contains(name)));
         if !self.variables.is_empty() {
             let names = self.variables.join(", ");
-            let initial: String =
-                self.fallback.iter().map(|fallback| format!("{} := 2; ", fallback.name)).collect();
-            let text = format!("var {names} : nat in {initial}");
+            let text = format!("var {names} : bool in {initial}");
             self.insert(body.file, body.start, Rank::Declaration, text);
             self.insert(body.file, body.end, Rank::End, " end var".to_owned());
         }
+        self.header(process, &handed);
+        handed
     }
 
-    /// One more gate in the header of a process.
-    fn header(&mut self, process: &Process) {
+    /// One more gate in the header of a process, and parameters for what is handed to it.
+    fn header(&mut self, process: &Process, handed: &[Tag]) {
         let Some((tokens, at)) = self.token_at(process.span) else { return };
         let gate = format!("{} : any", self.gate);
         let (offset, text) = match gate_list(tokens, at) {
@@ -274,7 +372,17 @@ impl<'a> Writer<'a> {
             Some((_, close)) => (tokens[close].span.start, format!(", {gate}")),
             None => (tokens[at].span.end, format!(" [{gate}]")),
         };
+        let names: Vec<&str> = handed.iter().flat_map(|tag| tag.names.iter().map(String::as_str)).collect();
+        let formals = format!("in out {} : bool", names.join(", "));
+        let behind_gates = gate_list(tokens, at).map_or(at, |(_, close)| close);
+        let (list, formals) = match parameter_list(tokens, at) {
+            Some(open) => (tokens[open].span.end, format!("{formals}, ")),
+            None => (tokens[behind_gates].span.end, format!(" ({formals})")),
+        };
         self.insert(process.span.file, offset, Rank::Probe, text);
+        if !names.is_empty() {
+            self.insert(process.span.file, list, Rank::Probe, formals);
+        }
     }
 
     /// The tokens of a file, and the one that starts where a span does.
@@ -338,17 +446,17 @@ impl<'a> Writer<'a> {
                     .iter()
                     .map(|branch| case_decision_span(branch).and_then(|place| self.decision(place)))
                     .collect();
-                let mut names: Vec<Option<String>> = Vec::new();
+                let mut tags: Vec<Option<Tag>> = Vec::new();
                 for decision in &decisions {
                     let tagged = decision.filter(|_| critical);
-                    names.push(tagged.map(|decision| self.tag(Some(decision), None, around, region)));
+                    tags.push(tagged.map(|decision| self.decision_tag(decision, around, region)));
                 }
                 for (taken, branch) in branches.iter().enumerate() {
                     let mut text = Vec::new();
                     for (index, decision) in decisions.iter().enumerate().take(taken + 1) {
                         let Some(decision) = decision else { continue };
-                        text.push(match names.get(index).cloned().flatten() {
-                            Some(name) => format!("{name} := {}", u8::from(index == taken)),
+                        text.push(match &tags[index] {
+                            Some(tag) => tag.set(index == taken),
                             None => format!("{} (\"D{decision}\", {})", self.gate, index == taken),
                         });
                     }
@@ -420,11 +528,11 @@ impl<'a> Writer<'a> {
             self.block_probe(block, span, before, critical, around, region);
         }
         match &statement.kind {
-            StatementKind::Instantiate { .. } => self.call(span),
+            StatementKind::Instantiate { process, .. } => self.call(*process, span, around, region),
             StatementKind::Break(id) => {
                 let flag = self.flags.iter().find(|(flagged, _)| flagged == id).map(|(_, name)| name.clone());
                 if let Some(name) = flag {
-                    self.before(span, format!("{name} := 1"));
+                    self.before(span, format!("{name} := true"));
                 }
             }
             StatementKind::Action(_) => {
@@ -437,14 +545,31 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// One more gate in a call.
-    fn call(&mut self, span: Span) {
+    /// One more gate in a call, and what is handed on.
+    fn call(&mut self, process: ProcessId, span: Span, around: &[Frame<'_>], region: Span) {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for formal in self.handed[process.index()].clone() {
+            let actual = self.tag(&formal.label, formal.names.len(), around, region);
+            let actuals = actual.names.iter().map(|name| format!("!?{name}"));
+            pairs.extend(formal.names.into_iter().zip(actuals));
+        }
         let Some((tokens, at)) = self.token_at(span) else { return };
         let (offset, text) = match gate_list(tokens, at) {
             Some((open, close)) => (tokens[close].span.start, actual_gate(tokens, open, close, &self.gate)),
             None => (tokens[at].span.end, format!(" [{}]", self.gate)),
         };
+        let behind_gates = gate_list(tokens, at).map_or(at, |(_, close)| close);
+        let (list, actuals) = match parameter_list(tokens, at) {
+            Some(open) => (tokens[open].span.end, actual_parameters(tokens, open, &pairs)),
+            None => {
+                let actuals: Vec<&str> = pairs.iter().map(|(_, actual)| actual.as_str()).collect();
+                (tokens[behind_gates].span.end, format!(" ({})", actuals.join(", ")))
+            }
+        };
         self.insert(span.file, offset, Rank::Probe, text);
+        if !pairs.is_empty() {
+            self.insert(span.file, list, Rank::Probe, actuals);
+        }
     }
 
     fn block_ending(&self, last: Span) -> Option<usize> {
@@ -467,7 +592,10 @@ impl<'a> Writer<'a> {
         region: Span,
     ) {
         let text = match critical {
-            true => format!("{} := 1", self.tag(None, Some(block), around, region)),
+            true => {
+                self.critical_blocks[block] = true;
+                self.tag(&format!("B{block}"), 1, around, region).set(true)
+            }
             false => format!("{} (\"B{block}\")", self.gate),
         };
         if before { self.before(place, text) } else { self.after(place, text) }
@@ -484,10 +612,7 @@ impl<'a> Writer<'a> {
         for (index, branch) in branches.iter().enumerate().take(last + 1) {
             let condition = self.condition(branch.condition.span);
             let probe = decisions[index].map(|decision| match critical {
-                true => {
-                    let name = self.tag(Some(decision), None, around, region);
-                    format!("if {condition} then {name} := 1 else {name} := 0 end if")
-                }
+                true => self.decision_tag(decision, around, region).set_to(&condition),
                 false => format!("{} (\"D{decision}\", ({condition}))", self.gate),
             });
             text.push_str(&probe.unwrap_or_else(|| "null".to_owned()));
@@ -512,18 +637,14 @@ impl<'a> Writer<'a> {
         let Some(decision) = self.decision(condition) else { return };
         let text = self.condition(condition);
         let probe = match critical {
-            true => {
-                let name = self.tag(Some(decision), None, around, region);
-                format!("if {text} then {name} := 1 else {name} := 0 end if")
-            }
+            true => self.decision_tag(decision, around, region).set_to(&text),
             false => format!("{} (\"D{decision}\", ({text}))", self.gate),
         };
         self.before(span, probe);
         if around.last().is_some_and(|frame| breaks_out_of(frame.statement, id)) {
-            let name = format!("{}_{}", self.prefix, self.variables.len());
-            self.variables.push(name.clone());
+            let name = self.variable();
             self.flags.push((id, name.clone()));
-            self.before(span, format!("{name} := 0"));
+            self.before(span, format!("{name} := false"));
         }
     }
 
@@ -533,60 +654,109 @@ impl<'a> Writer<'a> {
         let Some(critical) = self.places.after(span) else { return };
         let text = self.condition(condition);
         let probe = match critical {
-            true => {
-                let name = self.tag(Some(decision), None, around, region);
-                format!("if {text} then {name} := 1 else {name} := 0 end if")
-            }
+            true => self.decision_tag(decision, around, region).set_to(&text),
             false => format!("{} (\"D{decision}\", ({text}))", self.gate),
         };
         let flag = self.flags.iter().find(|(flagged, _)| *flagged == id).map(|(_, name)| name.clone());
         let probe = match flag {
-            Some(name) => format!("if {name} == 0 then {probe} end if"),
+            Some(name) => format!("if not ({name}) then {probe} end if"),
             None => probe,
         };
         self.after(span, probe);
     }
 
-    /// A variable for a critical item, with the probe that shows it where that changes nothing (table 3).
-    fn tag(
-        &mut self,
-        decision: Option<usize>,
-        block: Option<usize>,
-        around: &[Frame<'_>],
-        region: Span,
-    ) -> String {
-        let name = format!("{}_{}", self.prefix, self.variables.len());
+    /// A variable of the process at hand.
+    fn variable(&mut self) -> String {
+        let name = format!("{}_{}", self.prefix, self.numbers);
+        self.numbers += 1;
         self.variables.push(name.clone());
-        let (label, initial) = match (decision, block) {
-            (Some(decision), _) => {
-                self.critical_decisions[decision] = true;
-                (format!("D{decision}"), 2)
-            }
-            (_, Some(block)) => {
-                self.critical_blocks[block] = true;
-                (format!("B{block}"), 0)
-            }
-            (None, None) => (String::new(), 2),
-        };
-        match display_place(&self.places, around) {
-            Some((start, end)) => {
-                let text = format!("{name} := {initial}; ");
-                self.insert(start.file, start.start, Rank::Initial, text);
-                self.after(end, format!("{} (\"{label}\", {name})", self.gate));
-            }
-            None => self.fallback.push(Fallback { region, name: name.clone(), label }),
-        }
         name
     }
 
-    /// Shows the variables that have no place of their own behind every action of their region.
+    fn decision_tag(&mut self, decision: usize, around: &[Frame<'_>], region: Span) -> Tag {
+        self.critical_decisions[decision] = true;
+        self.tag(&format!("D{decision}"), 2, around, region)
+    }
+
+    /// Variables for a critical item, with the probe that shows them where that changes nothing (table 3).
+    fn tag(&mut self, label: &str, count: usize, around: &[Frame<'_>], region: Span) -> Tag {
+        let Some((start, end)) = self.display_place(around) else {
+            return self.waiting(label, count, region);
+        };
+        let same = |other: &&Shown| {
+            (other.start, other.end, other.region) == (start, end, region) && other.tag.label == label
+        };
+        if let Some(known) = self.shown.iter().find(same) {
+            return known.tag.clone();
+        }
+        let tag = self.new_tag(label, count);
+        self.insert(start.file, start.start, Rank::Initial, tag.initial());
+        self.after(end, tag.shown(&self.gate));
+        self.labels.insert(tag.label.clone());
+        self.shown.push(Shown { start, end, region, tag: tag.clone() });
+        tag
+    }
+
+    /// Variables that wait for the next action of a region.
+    fn waiting(&mut self, label: &str, count: usize, region: Span) -> Tag {
+        let same = |other: &&Fallback| other.region == region && other.tag.label == label;
+        if let Some(known) = self.fallback.iter().find(same) {
+            return known.tag.clone();
+        }
+        let tag = self.new_tag(label, count);
+        self.fallback.push(Fallback { region, tag: tag.clone() });
+        tag
+    }
+
+    fn new_tag(&mut self, label: &str, count: usize) -> Tag {
+        Tag { label: label.to_owned(), names: (0..count).map(|_| self.variable()).collect() }
+    }
+
+    /// Where a variable of a critical item is shown: from the statement before which it is initialised, to the one
+    /// behind which the probe stands. The innermost choice that leads silently to the item comes first; nothing where
+    /// a loop ends before there is a place at which an action has surely happened.
+    fn display_place(&self, around: &[Frame<'_>]) -> Option<(Span, Span)> {
+        let is_choice = |frame: &Frame<'_>| {
+            matches!(frame.statement.kind, StatementKind::Select(_) | StatementKind::Disrupt { .. })
+        };
+        let innermost = around.iter().rposition(is_choice).unwrap_or(around.len() - 1);
+        for frame in around[..=innermost].iter().rev() {
+            let statement = frame.statement;
+            let is_loop = matches!(
+                statement.kind,
+                StatementKind::Loop { .. } | StatementKind::While { .. } | StatementKind::For { .. }
+            );
+            if is_loop && !std::ptr::eq(statement, around[around.len() - 1].statement) {
+                return None;
+            }
+            let mut candidates = std::iter::once(statement).chain(frame.following);
+            if let Some(end) = candidates.find(|one| self.is_safe_behind(one)) {
+                return Some((statement.span, end.span));
+            }
+        }
+        None
+    }
+
+    /// Whether a probe behind a statement changes nothing: something has happened there, and it is not the end of a
+    /// process that calls itself there, which has to stay the last thing that it does.
+    fn is_safe_behind(&self, statement: &Statement) -> bool {
+        let recursive = &self.recursive[self.process];
+        self.places.after(statement.span) == Some(false)
+            && !called_in(statement).iter().any(|callee| recursive.contains(callee))
+    }
+
+    /// Shows what has no place of its own behind everything in its region that acts. Where nothing leads silently from a
+    /// choice to an action, there is nothing left to show.
     fn fallback_displays(&mut self, statement: &Statement, region: Span) {
-        if matches!(statement.kind, StatementKind::Action(_)) {
+        let acts = matches!(statement.kind, StatementKind::Action(_) | StatementKind::Instantiate { .. })
+            && self.places.before(statement.span)
+            && self.is_safe_behind(statement);
+        if acts {
             for index in 0..self.fallback.len() {
-                let Fallback { region: own, name, label } = &self.fallback[index];
-                if *own == region {
-                    let probe = format!("{} (\"{label}\", {name})", self.gate);
-                    let text = format!("if {name} != 2 then {probe}; {name} := 2 end if");
+                let Fallback { region: own, tag } = &self.fallback[index];
+                if contains(region, *own) {
+                    let text = tag.shown(&self.gate);
+                    self.labels.insert(tag.label.clone());
                     self.after(statement.span, text);
                 }
             }
@@ -595,32 +765,6 @@ impl<'a> Writer<'a> {
             self.fallback_displays(part, if own_region { part.span } else { region });
         }
     }
-}
-
-/// Where a variable of a critical item is shown: from the statement before which it is initialised, to the one behind
-/// which the probe stands. The innermost choice that leads silently to the item comes first; nothing where a loop ends
-/// before there is a place at which an action has surely happened.
-fn display_place(places: &CriticalPlaces, around: &[Frame<'_>]) -> Option<(Span, Span)> {
-    let is_choice = |frame: &Frame<'_>| {
-        matches!(frame.statement.kind, StatementKind::Select(_) | StatementKind::Disrupt { .. })
-    };
-    let innermost = around.iter().rposition(is_choice).unwrap_or(around.len() - 1);
-    for frame in around[..=innermost].iter().rev() {
-        let statement = frame.statement;
-        let is_loop = matches!(
-            statement.kind,
-            StatementKind::Loop { .. } | StatementKind::While { .. } | StatementKind::For { .. }
-        );
-        if is_loop && !std::ptr::eq(statement, around[around.len() - 1].statement) {
-            return None;
-        }
-        let candidates = std::iter::once(statement).chain(frame.following);
-        let mut safe = candidates.map(|one| one.span).filter(|&span| places.after(span) == Some(false));
-        if let Some(end) = safe.next() {
-            return Some((statement.span, end));
-        }
-    }
-    None
 }
 
 /// The statements directly inside another one, and whether each is a region of its own.
