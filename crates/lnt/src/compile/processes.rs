@@ -415,7 +415,10 @@ impl<'p> Compiler<'p> {
         let bindings: Vec<Binding> = gates.iter().map(|&gate| body.binding(gate)).collect();
         let same_results = self.passes_on_its_results(body, id, process, arguments);
         let has_results = arguments.iter().any(|argument| !matches!(argument, Argument::In(_)));
-        let tail = after == own_after && (!has_results || same_results);
+        // The slots of a process may be used again once nobody reads its variables any more.
+        let returns = !branch && self.program[id].parameters.iter().any(|one| one.mode != Mode::In);
+        let nothing_left = same_results || (!has_results && !returns);
+        let tail = after == own_after && nothing_left && !self.passes_on_a_handler(body, id, gates);
         if !tail || branch {
             if waiting.contains(&id) {
                 let how = match branch {
@@ -492,6 +495,15 @@ impl<'p> Compiler<'p> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a process hands one of its own exceptions to a process that it calls, which may come back by it.
+    fn passes_on_a_handler(&self, body: &Body<'p>, own: ProcessId, gates: &[GateRef]) -> bool {
+        let given = &self.program[own].gates;
+        gates.iter().any(|&gate| {
+            let is_own = matches!(gate, GateRef::Local(gate) if !given.contains(&gate));
+            is_own && matches!(body.binding(gate), Binding::Handler { .. })
+        })
     }
 
     /// Whether a call of the process itself passes its own result parameters on in their places, so that nothing is
