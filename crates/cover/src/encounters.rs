@@ -90,13 +90,9 @@ impl Gathering {
         Self::default()
     }
 
-    /// The actions worth looking for: not exercised, in partially covered blocks.
+    /// The actions worth looking for: those that were not exercised.
     pub fn wanted_actions(specification: &Specification, coverage: &Coverage) -> Vec<usize> {
-        let map = &specification.map;
-        let wanted = |&action: &usize| {
-            !coverage.actions[action] && coverage.is_partially_covered(map, map.actions[action].block)
-        };
-        (0..map.actions.len()).filter(wanted).collect()
+        (0..specification.map.actions.len()).filter(|&action| !coverage.actions[action]).collect()
     }
 
     /// The decisions worth looking at: those with one outcome.

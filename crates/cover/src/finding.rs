@@ -222,34 +222,37 @@ impl Search<'_> {
 
     fn actions(&mut self) {
         for block in 0..self.map.blocks.len() {
-            if !self.coverage.is_partially_covered(self.map, block) {
-                continue;
+            if self.coverage.is_partially_covered(self.map, block) {
+                self.offered_in_vain(block);
             }
-            let entry = &self.map.blocks[block];
-            let missing: Vec<usize> =
-                entry.actions.iter().copied().filter(|&action| !self.coverage.actions[action]).collect();
-            let offered = |action: &&usize| self.evidence.action(**action).is_some();
-            let Some(&culprit) = missing.iter().find(offered) else { continue };
-            self.explained[block] = true;
-            let action = &self.map.actions[culprit];
-            let ActionEvidence { why, related, .. } =
-                self.evidence.action(culprit).cloned().unwrap_or_default();
-            let behind = missing.iter().filter(|&&other| other > culprit).count();
-            let mut message =
-                format!("non-synchronisable action: {} is offered and never happens", action.gate);
-            if behind > 0 {
-                message.push_str(&format!(", nor {} behind it", plural(behind, "action", "actions")));
-            }
-            self.findings.push(Finding {
-                kind: FindingKind::NonSynchronisableAction,
-                subject: Subject::Action(culprit),
-                span: action.span,
-                message,
-                why,
-                related,
-                advice: None,
-            });
         }
+    }
+
+    /// Looks for an action of a block that is offered and never happens. Gives whether there is one.
+    fn offered_in_vain(&mut self, block: usize) -> bool {
+        let entry = &self.map.blocks[block];
+        let missing: Vec<usize> =
+            entry.actions.iter().copied().filter(|&action| !self.coverage.actions[action]).collect();
+        let offered = |action: &&usize| self.evidence.action(**action).is_some();
+        let Some(&culprit) = missing.iter().find(offered) else { return false };
+        self.explained[block] = true;
+        let action = &self.map.actions[culprit];
+        let ActionEvidence { why, related, .. } = self.evidence.action(culprit).cloned().unwrap_or_default();
+        let behind = missing.iter().filter(|&&other| other > culprit).count();
+        let mut message = format!("non-synchronisable action: {} is offered and never happens", action.gate);
+        if behind > 0 {
+            message.push_str(&format!(", nor {} behind it", plural(behind, "action", "actions")));
+        }
+        self.findings.push(Finding {
+            kind: FindingKind::NonSynchronisableAction,
+            subject: Subject::Action(culprit),
+            span: action.span,
+            message,
+            why,
+            related,
+            advice: None,
+        });
+        true
     }
 
     /// What stands behind an explained hole is explained; and so are processes that only such blocks call.
@@ -383,8 +386,13 @@ impl Search<'_> {
             {
                 continue;
             }
+            // Silent ways to an action that never happens are not seen: no step tells of them.
+            let offered = self.offered_in_vain(block);
             self.explained[block] = true;
             self.spread();
+            if offered {
+                continue;
+            }
             let mut finding = Finding {
                 kind: FindingKind::DeadCode,
                 subject: Subject::Block(block),

@@ -44,7 +44,7 @@ pub use encounters::{ActionEvidence, Evidence, Gathering};
 pub use finding::{Finding, FindingKind, Subject as FindingSubject, findings};
 pub use flows::{Pair, def_use_pairs, exercised_pairs};
 pub use language::{CantOpen, Opened, Subject};
-pub use lnt::Probes;
+pub use lnt::{Instrumented, Probes};
 pub use measure::{Measurement, Stopped, measure};
 pub use probes::{Order, instrumented, measure_with_probes, open_instrumented, seen_by_probes};
 pub use probes_first::ProbesFirst;

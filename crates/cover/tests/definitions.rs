@@ -248,6 +248,14 @@ fn finding_non_synchronisable_action() {
         cover("process MAIN [A, B : none] is par A, B in A; B || B; A end par end process", &["MAIN"]);
     assert_eq!(found(&outcome), [(sync, "A".to_owned()), (sync, "B".to_owned())]);
     assert!(outcome.findings[0].why[0].contains("never ready for A"));
+    // The way to it is silent, so that no step tells of the decision: the action is what never happens.
+    let outcome = cover(
+        "process MAIN [A, B : none] (x : bool) is
+            par A in select if x then null; A end if [] B end select || stop end par
+         end process",
+        &["MAIN (true)"],
+    );
+    assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
     // The values never match.
     let outcome = cover(
         "process MAIN [A : any] is par A in A (1 of nat) || A (2 of nat) end par end process",

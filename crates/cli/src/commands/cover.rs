@@ -248,7 +248,7 @@ impl Cover {
             let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
             lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
         }
-        let legend = legend(&opened);
+        let legend = legend(&opened, &instrumented);
         lts::write_file(&legend_file, |out| out.write_all(legend.as_bytes()))?;
         let modules = report::count(instrumented.modules.len() as u64, "module");
         terminal.remark(format!(
@@ -402,23 +402,24 @@ fn wrong_examples(wrong: Vec<WrongExample>, suite: &Sources) -> Failure {
     failure
 }
 
-/// What each probe stands for, a line each.
-fn legend(opened: &cover::Opened) -> String {
+/// What each probe stands for, a line each; and what has none, for want of a place at which one would change nothing.
+fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented) -> String {
     let mut text = String::new();
-    let mut line = |name: String, span: source::Span| {
+    let mut line = |name: String, span: source::Span, unshown: bool| {
+        let name = if unshown { format!("{name} (no probe)") } else { name };
         let place = opened.sources.position(span);
         let words: Vec<&str> = opened.sources.slice(span).split_whitespace().collect();
         let file = opened.sources.name(span.file);
         text.push_str(&format!("{name}\t{file}:{}:{}\t{}\n", place.line, place.column, words.join(" ")));
     };
     for (number, block) in opened.map.blocks.iter().enumerate() {
-        line(format!("B{number}"), block.span);
+        line(format!("B{number}"), block.span, instrumented.unshown_blocks[number]);
     }
     for (number, decision) in opened.map.decisions.iter().enumerate() {
-        line(format!("D{number}"), decision.span);
+        line(format!("D{number}"), decision.span, instrumented.unshown_decisions[number]);
     }
     for (number, action) in opened.map.actions.iter().enumerate() {
-        line(format!("A{number}"), action.span);
+        line(format!("A{number}"), action.span, false);
     }
     text
 }
