@@ -104,7 +104,7 @@ fn evaluations(
             .flat_map(|row| provenance.marks_of(OriginId::from_raw(row)))
             .filter(|mark| mark.0 as usize >= provenance.marks().len());
         let marks: BTreeSet<model::MarkId> = marks.collect();
-        for observation in marks.into_iter().filter_map(|mark| opened.observation(mark)) {
+        for observation in marks.into_iter().filter_map(opened.observations()) {
             let (Some(&own), Some(result)) = (decisions.get(&observation.decision), observation.outcome)
             else {
                 continue;

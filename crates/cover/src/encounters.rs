@@ -169,7 +169,7 @@ impl Gathering {
             .collect();
         marks.sort_unstable();
         marks.dedup();
-        for observation in marks.into_iter().filter_map(opened.model.observations()) {
+        for observation in marks.into_iter().filter_map(opened.observations()) {
             let Some(&decision) = decisions.get(&observation.decision) else { continue };
             let own = &specification.map.decisions[decision];
             let file = own.span.file;

@@ -174,9 +174,9 @@ impl Opened {
         self.model.observer()
     }
 
-    /// What a mark tells about the values of a decision.
-    pub fn observation(&self, mark: MarkId) -> Option<Observation> {
-        self.model.observation(mark)
+    /// What marks tell about the values of decisions.
+    pub fn observations(&self) -> impl Fn(MarkId) -> Option<Observation> + '_ {
+        self.model.observations()
     }
 
     /// Whether a file comes with the example, or is one that a module of the example takes the place of.

@@ -133,12 +133,8 @@ impl LntModel {
         gates.map(|gate| gate.name.as_str()).collect()
     }
 
-    /// What a mark of a step tells about the values of a decision, if it is an observation.
-    pub fn observation(&self, mark: MarkId) -> Option<Observation> {
-        self.observations()(mark)
-    }
-
-    /// The same for many marks: the values known by now are looked up once.
+    /// What marks of steps tell about the values of decisions, where they are observations. The values known by now are
+    /// looked up once.
     pub fn observations(&self) -> impl Fn(MarkId) -> Option<Observation> + '_ {
         let values = self.values();
         move |mark| {
