@@ -170,8 +170,8 @@ pub struct LntWorker<'a> {
     packed: Vec<u32>,
     is_unpacked: bool,
     packed_target: Vec<u32>,
-    /// The remembered marks that the parts of the step at hand fire.
-    fired: Vec<memory::Part32>,
+    /// The remembered marks that the parts of the step at hand fire behind the first two which fire any.
+    fired_behind: Vec<memory::Part32>,
     /// The open places of the offer at hand.
     open: Vec<happen::OpenPlace>,
     /// Whether marks tell the flow of data, so that their order matters.
@@ -223,7 +223,7 @@ impl<'a> LntWorker<'a> {
             packed: Vec::new(),
             is_unpacked: true,
             packed_target: Vec::new(),
-            fired: Vec::new(),
+            fired_behind: Vec::new(),
             open: Vec::new(),
             follows: model.compiled.code.flows,
             examination: None,

@@ -3,7 +3,7 @@
 use lts::OriginId;
 use model::{ModelError, PackedWorker, Slot, Step};
 
-use super::memory::{Effect, KnownPart, Memory, NO_EFFECT};
+use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, Part32};
 use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::model::LntModel;
@@ -140,7 +140,9 @@ impl LntWorker<'_> {
         let mut target = std::mem::take(&mut self.packed_target);
         target.clear();
         target.extend_from_slice(&self.packed);
-        self.fired.clear();
+        // What the first parts fire which fire any: most steps have no more than two.
+        let (mut fired, mut firing) = ([(0, 0); 2], 0);
+        self.fired_behind.clear();
         let (mut known, mut refused) = (true, false);
         for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
             match self.effect(self.parts[index], offer) {
@@ -152,45 +154,46 @@ impl LntWorker<'_> {
                         target[word as usize] ^= bits;
                     }
                     if marks.0 < marks.1 {
-                        self.fired.push(marks);
+                        match fired.get_mut(firing) {
+                            Some(free) => *free = marks,
+                            None => self.fired_behind.push(marks),
+                        }
+                        firing += 1;
                     }
                 }
             }
         }
         if known && !refused {
             let label = self.label(offer);
-            let origin = self.origin_of_fired();
+            let origin = match firing {
+                _ if self.follows => self.new_origin(fired),
+                0 => OriginId::ZERO,
+                1 | 2 => self.origin_of(fired),
+                _ => self.new_origin(fired),
+            };
             sink.recalled(Step { label, target: &target, origin });
         }
         self.packed_target = target;
         known
     }
 
-    /// The origin of a step whose parts fire remembered marks: the same ones fire again and again, and most steps have
-    /// no more than two parts that fire any.
+    /// The origin of a step whose parts fire no other remembered marks: the same ones fire again and again.
     #[inline]
-    fn origin_of_fired(&mut self) -> OriginId {
-        let fired = match *self.fired {
-            _ if self.follows => return self.new_origin(),
-            [] => return OriginId::ZERO,
-            [one] => [one, (0, 0)],
-            [one, other] => [one, other],
-            _ => return self.new_origin(),
-        };
+    fn origin_of(&mut self, fired: [Part32; 2]) -> OriginId {
         if let Some(origin) = self.memory.as_ref().and_then(|memory| memory.origin(fired)) {
             return origin;
         }
-        let origin = self.new_origin();
+        let origin = self.new_origin(fired);
         if let Some(memory) = &mut self.memory {
             memory.learn_origin(fired, origin);
         }
         origin
     }
 
-    fn new_origin(&mut self) -> OriginId {
+    fn new_origin(&mut self, fired: [Part32; 2]) -> OriginId {
         self.machine.marks.clear();
         if let Some(memory) = &self.memory {
-            for &(first, end) in &self.fired {
+            for &(first, end) in fired.iter().chain(&self.fired_behind) {
                 self.machine.marks.extend_from_slice(&memory.marks[first as usize..end as usize]);
             }
         }
