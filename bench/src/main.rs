@@ -150,7 +150,7 @@ fn explore_row(model: &str) {
 fn coverage() {
     println!("## Coverage, against probes\n");
     println!(
-        "One thread, nine runs in turns with coverage off and on; then the model with probes for blocks and"
+        "One thread, nine to twenty-five runs in turns with coverage off and on; then the model with probes for blocks and"
     );
     println!("decisions, once.\n");
     println!(
