@@ -65,7 +65,7 @@ impl LntModel {
     }
 
     /// Compiles a program so that the origins of its steps also tell the values that some decisions were evaluated
-    /// on ([`LntModel::observation`]). States and steps are the same.
+    /// on ([`LntModel::observations`]). States and steps are the same.
     pub fn observing(program: Program, root: ProcessId, decisions: &[Span]) -> Result<Self, Vec<Diagnostic>> {
         Self::build(program, root, Telling::Marks(decisions))
     }
