@@ -7,12 +7,13 @@
 use std::collections::BTreeSet;
 
 use explore::Limits;
-use lts::{OriginId, Progress};
+use lts::Progress;
 use model::DecisionKind;
 use rustc_hash::FxHashMap;
 use source::Span;
 
 use crate::language::Subject;
+use crate::measure::origins;
 use crate::run::{Outcome, Settings, limits_of};
 use crate::specification::Specification;
 
@@ -96,12 +97,12 @@ fn evaluations(
         let places = specification.find(&opened.map, &opened.sources);
         let limits = limits_of(&one.example, settings, 1);
         let limits = Limits { transitions: false, origins: false, ..limits };
-        explore::explore(opened.model(), &limits, progress);
+        let found = explore::explore(opened.model(), &limits, progress);
         let decisions: FxHashMap<Span, usize> =
             opened.map.decisions.iter().enumerate().map(|(index, decision)| (decision.span, index)).collect();
         let provenance = opened.model().provenance();
-        let marks = (0..provenance.origins().len() as u32)
-            .flat_map(|row| provenance.marks_of(OriginId::from_raw(row)))
+        let marks = (origins(opened.model(), opened.initial(), &found).into_iter())
+            .flat_map(|origin| provenance.marks_of(origin))
             .filter(|mark| mark.0 as usize >= provenance.marks().len());
         let marks: BTreeSet<model::MarkId> = marks.collect();
         for observation in marks.into_iter().filter_map(opened.observations()) {

@@ -6,15 +6,16 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
-use explore::{Exploration, Outcome};
-use lts::{OriginId, Progress, StateId};
-use model::{Encounter, Observer, Obstacle, Provenance};
+use explore::Exploration;
+use lts::{Progress, StateId};
+use model::{Encounter, Observer, Obstacle};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use source::Span;
 
 use crate::coverage::Coverage;
 use crate::language::Opened;
+use crate::measure::origins;
 use crate::specification::{Marked, Places, Specification, marked};
 
 /// What is known about holes, in terms of the specification.
@@ -162,7 +163,7 @@ impl Gathering {
         let decisions: FxHashMap<Span, usize> = (opened.map.decisions.iter().zip(&places.decisions))
             .filter_map(|(decision, place)| Some((decision.span, (*place)?)))
             .collect();
-        let mut marks: Vec<model::MarkId> = origins(opened, found)
+        let mut marks: Vec<model::MarkId> = origins(opened.model(), opened.initial(), found)
             .into_iter()
             .flat_map(|origin| provenance.marks_of(origin))
             .filter(|mark| mark.0 as usize >= provenance.marks().len())
@@ -208,32 +209,6 @@ impl Gathering {
         }
         evidence
     }
-}
-
-/// The origins of the steps that belong to an exploration.
-fn origins(opened: &Opened, found: &Exploration) -> Vec<OriginId> {
-    let model = opened.model();
-    let mut origins: Vec<OriginId> = match &found.outcome {
-        Outcome::Complete => {
-            return (0..model.provenance().origins().len() as u32).map(OriginId::from_raw).collect();
-        }
-        Outcome::Error { state: None, .. } => Vec::new(),
-        _ => vec![opened.initial()],
-    };
-    // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
-    let mut worker = model.worker();
-    for state in 0..found.statistics.expanded {
-        let state = found.state(model, StateId::new(state));
-        let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
-        if origins.len() > 1 << 16 {
-            origins.sort_unstable();
-            origins.dedup();
-        }
-    }
-    origins.sort_unstable();
-    origins.dedup();
-    origins.retain(|&origin| origin != Provenance::NONE);
-    origins
 }
 
 /// What was seen in some states and in others.

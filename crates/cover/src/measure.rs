@@ -87,7 +87,7 @@ fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Expl
     let mut coverage = Coverage::none(map);
     let provenance = model.provenance();
     let meaning = marked(map, provenance);
-    let mut fire = |origin: OriginId| {
+    for origin in origins(model, initial, found) {
         for mark in provenance.marks_of(origin) {
             match meaning.get(mark.0 as usize).copied().flatten() {
                 Some(Marked::Block(block)) => coverage.blocks[block] = true,
@@ -97,32 +97,34 @@ fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Expl
                 None => {}
             }
         }
-    };
-    match &found.outcome {
-        // Only steps that are taken have origins, so the table of origins holds just what fired.
-        Outcome::Complete => {
-            (0..provenance.origins().len() as u32).for_each(|row| fire(OriginId::from_raw(row)))
-        }
-        Outcome::Error { state: None, .. } => {}
-        // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
-        _ => {
-            fire(initial);
-            let mut origins: Vec<OriginId> = Vec::new();
-            let mut worker = model.worker();
-            for state in 0..found.statistics.expanded {
-                let state = found.state(model, StateId::new(state));
-                let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
-                if origins.len() > 1 << 16 {
-                    origins.sort_unstable();
-                    origins.dedup();
-                }
-            }
-            origins.sort_unstable();
-            origins.dedup();
-            origins.into_iter().filter(|&origin| origin != Provenance::NONE).for_each(fire);
-        }
     }
     coverage
+}
+
+/// The origins of the steps that belong to an exploration. `initial` is that of what happens before the first step.
+pub(crate) fn origins(model: &dyn Model, initial: OriginId, found: &Exploration) -> Vec<OriginId> {
+    let mut origins = match &found.outcome {
+        // Only steps that are taken have origins, so the table of origins holds just what fired.
+        Outcome::Complete => {
+            return (0..model.provenance().origins().len() as u32).map(OriginId::from_raw).collect();
+        }
+        Outcome::Error { state: None, .. } => return Vec::new(),
+        _ => vec![initial],
+    };
+    // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
+    let mut worker = model.worker();
+    for state in 0..found.statistics.expanded {
+        let state = found.state(model, StateId::new(state));
+        let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
+        if origins.len() > 1 << 16 {
+            origins.sort_unstable();
+            origins.dedup();
+        }
+    }
+    origins.sort_unstable();
+    origins.dedup();
+    origins.retain(|&origin| origin != Provenance::NONE);
+    origins
 }
 
 /// Why an exploration ended early; steps with labels that are left out are not those of the user's model.

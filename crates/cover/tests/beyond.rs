@@ -79,6 +79,23 @@ fn conditions_of_refusals() {
     assert_eq!(case.conditions(&["MAIN (true)", "MAIN (false)"]), [(1, 1), (1, 1)]);
 }
 
+/// Behind a limit nothing counts: of a hundred states in reach of the first one fifty may be seen, so that none of its
+/// steps belongs to the result, and no condition was evaluated.
+#[test]
+fn conditions_end_at_limits() {
+    let case = Case::new(
+        "process MAIN [A : any, B : none] is var x : nat in
+            A (?x) where x < 100; if (x > 10) and (x < 90) then B end if
+         end var end process",
+    );
+    assert_eq!(case.conditions(&["MAIN"]), [(2, 2), (2, 2)]);
+    let limits = explore::Limits { states: 50, ..explore::Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let outcome = case.run_examples(&[Example::of_root("MAIN")], &settings);
+    let criteria = cover::condition_criteria(&case.subject, &outcome, &settings, &Progress::new());
+    assert_eq!(criteria.map(|criterion| (criterion.covered, criterion.total)), [(0, 2), (0, 2)]);
+}
+
 /// A, B, A, B …: of the four pairs, A B and B A happen.
 #[test]
 fn pairs_of_gates() {

@@ -12,7 +12,7 @@ use super::conditions::{conditions_of, operands_of};
 use super::def_use::parts_of;
 use crate::typed::{
     Argument, CaseBranch, ConditionalBranch, Expression, ExpressionKind, GateId, GateRef, Handler, LoopId,
-    OfferKind, Process, Program, Statement, StatementKind,
+    Process, Program, Statement, StatementKind, Touch,
 };
 
 /// The coverage map of a program: all processes, reachable or not, but the one made for the user's root.
@@ -283,12 +283,11 @@ impl<'a> Walk<'a> {
                 self.may_raise(&[*gate], here);
             }
             StatementKind::Action(action) => {
-                for offer in &action.offers {
-                    if let OfferKind::Send(value) = &offer.kind {
+                for touch in action.touches() {
+                    if let Touch::Use(value) = touch {
                         self.evaluated(value, here);
                     }
                 }
-                action.guard.iter().for_each(|guard| self.evaluated(guard, here));
             }
             _ => {}
         }
