@@ -85,7 +85,7 @@ fn conditions_of_refusals() {
 fn conditions_end_at_limits() {
     let case = Case::new(
         "process MAIN [A : any, B : none] is var x : nat in
-            A (?x) where x < 100; if (x > 10) and (x < 90) then B end if
+            A (?x) where x < 100; if (x > 10) and (x < 90) then B end if; A (x)
          end var end process",
     );
     assert_eq!(case.conditions(&["MAIN"]), [(2, 2), (2, 2)]);
