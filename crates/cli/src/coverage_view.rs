@@ -87,14 +87,12 @@ pub fn diagnostic(finding: &Finding) -> Diagnostic {
 
 /// A thing that can be exercised, by place.
 pub fn hole(specification: &Specification, item: Item) -> Hole {
-    let map = &specification.map;
-    let (kind, span, process, outcome) = match item {
-        Item::Block(block) => ("block", map.blocks[block].span, map.blocks[block].process, None),
-        Item::Outcome(decision, outcome) => {
-            ("decision", map.decisions[decision].span, map.decisions[decision].process, Some(outcome))
-        }
-        Item::Action(action) => ("action", map.actions[action].span, map.actions[action].process, None),
+    let (kind, outcome) = match item {
+        Item::Block(_) => ("block", None),
+        Item::Outcome(_, outcome) => ("decision", Some(outcome)),
+        Item::Action(_) => ("action", None),
     };
+    let (span, process) = item.place(&specification.map);
     let position = specification.position(span);
     Hole {
         kind,

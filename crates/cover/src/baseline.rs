@@ -28,16 +28,13 @@ pub fn named_items(outcome: &Outcome) -> Vec<(String, bool)> {
     }));
     let items = items.chain((0..map.actions.len()).map(Item::Action));
     let name = |item: Item| {
-        let (kind, span, process) = match item {
-            Item::Block(block) => ("block", map.blocks[block].span, map.blocks[block].process),
-            Item::Outcome(decision, true) => {
-                ("true outcome", map.decisions[decision].span, map.decisions[decision].process)
-            }
-            Item::Outcome(decision, false) => {
-                ("false outcome", map.decisions[decision].span, map.decisions[decision].process)
-            }
-            Item::Action(action) => ("action", map.actions[action].span, map.actions[action].process),
+        let kind = match item {
+            Item::Block(_) => "block",
+            Item::Outcome(_, true) => "true outcome",
+            Item::Outcome(_, false) => "false outcome",
+            Item::Action(_) => "action",
         };
+        let (span, process) = item.place(map);
         let words: Vec<&str> = specification.sources.slice(span).split_whitespace().collect();
         format!("{kind} of {}: {}", specification.process(process), words.join(" "))
     };

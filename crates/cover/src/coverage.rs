@@ -2,6 +2,7 @@
 
 use model::CoverageMap;
 use serde::{Deserialize, Serialize};
+use source::Span;
 
 use crate::specification::Places;
 
@@ -137,6 +138,17 @@ pub enum Item {
     Outcome(usize, bool),
     /// An action instance.
     Action(usize),
+}
+
+impl Item {
+    /// Where it stands, and in which process.
+    pub fn place(self, map: &CoverageMap) -> (Span, usize) {
+        match self {
+            Item::Block(block) => (map.blocks[block].span, map.blocks[block].process),
+            Item::Outcome(decision, _) => (map.decisions[decision].span, map.decisions[decision].process),
+            Item::Action(action) => (map.actions[action].span, map.actions[action].process),
+        }
+    }
 }
 
 /// What a position of [`Coverage::items`] stands for.

@@ -83,11 +83,7 @@ impl Outcome {
         let items = self.coverage.items();
         let open = (0..items.len()).filter(|&position| !items[position]).map(|position| item(map, position));
         let mut holes: Vec<Item> = open.filter(exists).collect();
-        holes.sort_by_key(|hole| match *hole {
-            Item::Block(block) => (map.blocks[block].span, *hole),
-            Item::Outcome(decision, _) => (map.decisions[decision].span, *hole),
-            Item::Action(action) => (map.actions[action].span, *hole),
-        });
+        holes.sort_by_key(|hole| (hole.place(map).0, *hole));
         holes
     }
 }

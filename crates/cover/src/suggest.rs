@@ -2,7 +2,6 @@
 //! their types have few enough values. Where all were tried, what is left open is not a matter of examples.
 
 use lts::Progress;
-use model::CoverageMap;
 use rayon::prelude::*;
 
 use crate::coverage::{Coverage, Item, item};
@@ -69,20 +68,11 @@ pub fn suggest(
     }
     let map = &outcome.specification.map;
     let started = map.reachable(&outcome.roots);
-    let (open, elsewhere): (Vec<Item>, _) =
-        open.into_iter().partition(|&hole| started[process_of(map, hole)]);
+    let (open, elsewhere): (Vec<Item>, _) = open.into_iter().partition(|hole| started[hole.place(map).1]);
     let certain: &[Item] = if exhaustive { &open } else { &[] };
     advise(&mut outcome.findings, &chosen, certain);
     let tried = measured.iter().flatten().count();
     Suggestions { tried, exhaustive, examples: chosen, open, elsewhere }
-}
-
-fn process_of(map: &CoverageMap, item: Item) -> usize {
-    match item {
-        Item::Block(block) => map.blocks[block].process,
-        Item::Outcome(decision, _) => map.decisions[decision].process,
-        Item::Action(action) => map.actions[action].process,
-    }
 }
 
 /// A hole that an example closes is a missing example; one that none can close is a defect for certain.
