@@ -162,7 +162,7 @@ struct Search<'m> {
     model: &'m dyn Model,
     layout: &'m Layout,
     limits: &'m Limits,
-    team: &'m Team,
+    team: &'m Team<'m>,
     /// Each thread's worker, made by the thread itself.
     workers: Vec<Mutex<Option<Box<dyn PackedWorker + 'm>>>>,
     store: Store,

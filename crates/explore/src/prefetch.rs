@@ -1,4 +1,4 @@
-//! Memory that will be needed soon: the only `unsafe` of this crate.
+//! Memory that will be needed soon.
 //!
 //! Soundness: a prefetch is a hint. It reads nothing into the program, writes nothing and never faults, whatever the
 //! address; the address here is that of a live element all the same.

@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Makes room in the table for so many states more, so that at most three quarters of the places are used.
-    pub fn reserve(&mut self, more: usize, team: &Team) {
+    pub fn reserve(&mut self, more: usize, team: &Team<'_>) {
         let Self { words, packed, parents, table } = self;
         let greatest = parents.len() + more;
         let needed = greatest * 4 / 3 + 1;
@@ -200,7 +200,7 @@ impl Table {
     }
 
     /// Puts all states into an empty table.
-    fn fill(&self, vectors: Vectors<'_>, team: &Team) {
+    fn fill(&self, vectors: Vectors<'_>, team: &Team<'_>) {
         let states = vectors.packed.len() / vectors.words;
         let parts = team.threads() * 4;
         let mut ranges: Vec<Range<usize>> =
