@@ -1,129 +1,145 @@
 //! The exploration itself, in rounds over batches of states.
 //!
-//! 1. All threads compute the successors of the batch, a few states at a time, into buffers.
-//! 2. They look the buffered targets up, in a table that they share; what is new is noted.
-//! 3. Of the steps that lead to the same new state, the first one brings it in: each buffer lists its own.
-//! 4. Each buffer's new states are numbered: how many the buffers before it have says where its numbers start.
-//! 5. Where transitions are kept, the buffers' steps become transitions.
+//! 1. Threads take a few states at a time, a piece, compute their successors and look them up in a table that all
+//!    threads share; what is new is noted.
+//! 2. Of the steps that lead to the same new state, the first one brings it in: each piece lists its own.
+//! 3. Each piece's new states are numbered: how many the pieces before it have says where its numbers start.
+//! 4. Where transitions are kept, the pieces' steps become transitions.
 //!
 //! Numbers follow the order of the sources and of each source's steps. Nothing depends on which thread did what, so
 //! any number of threads gives the same result. One thread runs the same rounds.
 
 use std::cmp::Ordering;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use lts::{Edge, LabelId, Labels, Lts, OriginId, Progress, StateId};
 use model::{Layout, Model, ModelError, PackedWorker};
 
-use crate::store::{Found, NO_NUMBER, Note, Place, Store, hash};
+use crate::store::{Found, LookUp, NO_NUMBER, StepKey, Store, hash};
 use crate::team::{Team, lock};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
-/// How many states a thread takes at a time, at least and at most. Each buffer grows for itself, and threads wait for
-/// each other where the system hands out memory: better few large ones than many small ones.
+/// How many states a thread takes at a time, at least and at most: what it computes for them should stay in its cache,
+/// and at the end of a phase nobody should wait long for the last piece.
 const LEAST_PIECE: usize = 16;
-const PIECE: usize = 1024;
+const PIECE: usize = 128;
 /// How many states a thread gets in a round, at most: few if it is alone, for the sake of memory and caches, more where
 /// threads have to wait for each other between phases.
 const BATCH_ALONE: usize = 2048;
-const BATCH_OF_SEVERAL: usize = 8192;
+const BATCH_OF_SEVERAL: usize = 4096;
 /// How many pieces each thread should get, even if there are few states.
-const FEW_PIECES: usize = 4;
+const FEW_PIECES: usize = 8;
+/// For how many new states of each one in a batch there is room at first, and for how many pieces a thread takes notes
+/// at a time: nearly always fewer of their steps lead to new states.
+const NEW_PER_STATE: usize = 2;
+const AHEAD: usize = 4;
+/// For no more steps of a piece is there room at first.
+const LONG: usize = 1 << 13;
 
 /// More transitions than this are not kept: few enough for a round more to be named by 32 bits.
 const MOST_TRANSITIONS: usize = (u32::MAX - (1 << 28)) as usize;
 
-/// The steps out of a few neighbouring states. Buffers that different threads fill share no cache line.
+/// A few neighbouring states and what was found for them. Pieces that different threads work on share no cache line.
 #[derive(Default)]
 #[repr(align(128))]
-struct Buffer {
-    /// The packed targets, end to end, and their hashes.
-    targets: Vec<u32>,
-    hashes: Vec<u64>,
-    labels: Vec<LabelId>,
-    origins: Vec<OriginId>,
-    /// How many steps each state has.
-    counts: Vec<u32>,
+struct Piece {
+    /// The number of the first state, and that behind the last.
+    first: usize,
+    end: usize,
+    /// Whether its steps were looked up. If not, there was no room for them.
+    finished: bool,
+    /// How many steps there are.
+    steps: usize,
+    /// What each state has, up to the one with the error, if there is one.
+    rows: Vec<Row>,
+    /// What went wrong in the last state.
+    error: Option<ModelError>,
+    /// The notes that are in use for it.
+    noted: Range<u32>,
+    /// The notes of the states that its steps bring in, in order.
+    new: Vec<u32>,
     /// Labels that were new before this round, in the order in which they turned up.
     new_labels: Vec<LabelId>,
-    /// What went wrong in the state behind the last one counted.
-    error: Option<ModelError>,
-}
-
-impl Buffer {
-    fn clear(&mut self) {
-        self.targets.clear();
-        self.hashes.clear();
-        self.labels.clear();
-        self.origins.clear();
-        self.counts.clear();
-        self.new_labels.clear();
-        self.error = None;
-    }
-
-    #[inline]
-    fn target(&self, step: usize, words: usize) -> &[u32] {
-        &self.targets[step * words..][..words]
-    }
-}
-
-/// What was found for the steps of a buffer.
-#[derive(Default)]
-#[repr(align(128))]
-struct Finds {
-    /// Which of the round's steps the buffer's first one is. Its notes start there, too.
-    start: usize,
-    /// For each step the number of its target or, marked as new, its note.
+    /// Where transitions are kept: for each step its label, the number of its target or, marked as new, its note, and
+    /// its origin if that is kept, too.
+    labels: Vec<LabelId>,
     found: Vec<u32>,
-    /// The steps that bring in a new state, in order, with their notes.
-    new: Vec<(u32, u32)>,
-    /// How many different transitions and how many deadlocks there are.
-    counts: Counts,
+    origins: Vec<OriginId>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    transitions: u64,
-    deadlocks: u64,
+/// What one state has.
+#[derive(Clone, Copy)]
+struct Row {
+    steps: u32,
+    /// How many different transitions the steps make.
+    different: u32,
 }
 
 /// Marks a find as new.
 const NEW: u32 = 1 << 31;
 
-impl Finds {
-    /// Counts the first rows of the buffer. Equal targets have equal finds, be they known or new.
-    fn count(&self, buffer: &Buffer, rows: usize) -> Counts {
-        let mut counts = Counts::default();
-        let mut row: Vec<(LabelId, u32)> = Vec::new();
-        let mut step = 0;
-        for &count in &buffer.counts[..rows] {
-            let steps = step..step + count as usize;
-            step = steps.end;
-            row.clear();
-            row.extend(buffer.labels[steps.clone()].iter().copied().zip(self.found[steps].iter().copied()));
-            counts.transitions += count_different(&mut row);
-            counts.deadlocks += u64::from(count == 0);
-        }
-        counts
+impl Piece {
+    fn begin(&mut self, first: usize, end: usize) {
+        (self.first, self.end) = (first, end);
+        self.finished = false;
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.error = None;
+        self.new.clear();
+        self.new_labels.clear();
+        self.labels.clear();
+        self.found.clear();
+        self.origins.clear();
     }
 }
 
-/// Where a round ends: before a row of a buffer. Behind the last buffer, where nothing ends it early.
+/// What a thread works with; no two lie on the same cache line. The successors of a piece are computed before the first
+/// is looked up, because look-ups wait for memory: it is asked for ahead of time.
+#[derive(Default)]
+#[repr(align(128))]
+struct Hand<'m> {
+    /// Made by the thread itself.
+    worker: Option<Box<dyn PackedWorker + 'm>>,
+    /// The packed targets, end to end, their hashes, and the labels of the steps.
+    targets: Vec<u32>,
+    hashes: Vec<u64>,
+    labels: Vec<LabelId>,
+    /// The transitions of one state.
+    row: Vec<(LabelId, u32)>,
+    /// The notes that it may use.
+    notes: Range<u32>,
+}
+
+impl Hand<'_> {
+    /// Makes sure that there are notes for so many steps, all of which may lead to new states. Gives whether there are.
+    fn take_notes(&mut self, look_up: &LookUp<'_>, steps: usize) -> bool {
+        if self.notes.len() < steps {
+            let taken = look_up.take_notes(AHEAD * steps).or_else(|| look_up.take_notes(steps));
+            self.notes = taken.unwrap_or_default();
+        }
+        self.notes.len() >= steps
+    }
+}
+
+/// Where a round ends: before a row of a piece. Behind the last piece, where nothing ends it early.
 struct Cut {
-    buffer: usize,
+    piece: usize,
     row: usize,
     /// Whether the limit on states is the reason.
     limit: bool,
 }
 
 impl Cut {
-    /// How many rows of a buffer lie before the cut.
-    fn rows(&self, number: usize, buffer: &Buffer) -> usize {
-        match number.cmp(&self.buffer) {
-            Ordering::Less => buffer.counts.len(),
-            Ordering::Equal => self.row,
-            Ordering::Greater => 0,
+    /// The rows of a piece that lie before the cut.
+    fn rows<'a>(&self, number: usize, piece: &'a Piece) -> &'a [Row] {
+        match number.cmp(&self.piece) {
+            Ordering::Less => &piece.rows,
+            Ordering::Equal => &piece.rows[..self.row],
+            Ordering::Greater => &[],
         }
     }
 }
@@ -144,13 +160,12 @@ pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Ex
             layout,
             limits,
             team,
-            workers: (0..team.threads()).map(|_| Mutex::new(None)).collect(),
+            hands: (0..team.threads()).map(|_| Mutex::new(Hand::default())).collect(),
             store: Store::new(layout.words()),
-            notes: Vec::new(),
+            longest: 0,
             rows: Rows { offsets: vec![0], edges: Vec::new(), origins: Vec::new() },
             labels: Labels::new(),
             label_numbers: Vec::new(),
-            piece: PIECE,
             statistics: Statistics { state_bytes: layout.words() * 4, ..Statistics::default() },
         };
         let outcome = search.run(progress);
@@ -163,29 +178,26 @@ struct Search<'m> {
     layout: &'m Layout,
     limits: &'m Limits,
     team: &'m Team<'m>,
-    /// Each thread's worker, made by the thread itself.
-    workers: Vec<Mutex<Option<Box<dyn PackedWorker + 'm>>>>,
+    /// What each thread works with.
+    hands: Vec<Mutex<Hand<'m>>>,
     store: Store,
-    /// Room for a note for each step of the round.
-    notes: Vec<Note>,
+    /// The most steps of a piece so far.
+    longest: usize,
     rows: Rows,
     labels: Labels,
     /// The system's label for each of the model's, once it was seen.
     label_numbers: Vec<Option<LabelId>>,
-    /// How many states a buffer of this round is for.
-    piece: usize,
     statistics: Statistics,
 }
 
-impl Search<'_> {
+impl<'m> Search<'m> {
     fn run(&mut self, progress: &Progress) -> Outcome {
         let start = Instant::now();
         if let Err(error) = self.add_initial() {
             return Outcome::Error { error, state: None };
         }
         let threads = self.team.threads();
-        let mut buffers: Vec<Buffer> = Vec::new();
-        let mut finds: Vec<Finds> = Vec::new();
+        let mut pieces: Vec<Piece> = Vec::new();
         let mut next = 0;
         let mut level_end = 1;
         let most = if threads == 1 { BATCH_ALONE } else { threads * BATCH_OF_SEVERAL };
@@ -201,18 +213,21 @@ impl Search<'_> {
                 return Outcome::MemoryLimit;
             }
             let batch = (self.store.len() - next).min(most);
-            self.piece = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
-            let pieces = batch.div_ceil(self.piece);
-            buffers.resize_with(pieces.max(buffers.len()), Buffer::default);
-            finds.resize_with(pieces.max(finds.len()), Finds::default);
-            let (buffers, finds) = (&mut buffers[..pieces], &mut finds[..pieces]);
-            self.compute(buffers, next, next + batch);
-            self.look_up(buffers, finds);
-            self.list_new(finds);
-            let cut = self.number(buffers, finds, next);
-            self.keep(buffers, finds, &cut);
+            let size = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
+            let count = batch.div_ceil(size);
+            pieces.resize_with(count.max(pieces.len()), Piece::default);
+            let pieces = &mut pieces[..count];
+            for (piece, first) in pieces.iter_mut().zip((next..).step_by(size)) {
+                piece.begin(first, (first + size).min(next + batch));
+            }
+            let in_order = self.expand(pieces, batch);
+            if !in_order {
+                self.list_new(pieces);
+            }
+            let cut = self.number(pieces);
+            self.keep(pieces, &cut);
             progress.advance(batch as u64);
-            if let Some(outcome) = self.end(buffers, finds, next, cut) {
+            if let Some(outcome) = self.end(pieces, cut) {
                 return outcome;
             }
             next += batch;
@@ -246,141 +261,160 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Phase 1: the successors of the states from `first` to `end`.
-    fn compute(&self, buffers: &mut [Buffer], first: usize, end: usize) {
-        self.team.each(buffers, |thread, number, buffer| {
-            let mut worker = lock(&self.workers[thread]);
-            let worker = worker.get_or_insert_with(|| self.model.packed_worker());
-            let start = first + number * self.piece;
-            self.compute_piece(worker.as_mut(), buffer, start, (start + self.piece).min(end));
+    /// Phase 1: the successors of all pieces, known or new. Gives whether all steps were looked up in their order.
+    fn expand(&mut self, pieces: &mut [Piece], batch: usize) -> bool {
+        let mut in_order = self.team.threads() == 1;
+        for hand in &mut self.hands {
+            hand.get_mut().unwrap_or_else(PoisonError::into_inner).notes = 0..0;
+        }
+        let ahead = self.team.threads() * AHEAD * self.longest.min(LONG);
+        self.store.begin_round(NEW_PER_STATE * batch + ahead, self.team);
+        loop {
+            self.expand_unfinished(pieces);
+            self.longest = pieces.iter().map(|piece| piece.steps).fold(self.longest, usize::max);
+            let missing = pieces.iter().filter(|piece| !piece.finished).map(|piece| piece.steps).sum();
+            if missing == 0 {
+                return in_order;
+            }
+            in_order = false;
+            // There was no room for some pieces, but now it is known how much they need.
+            let mut used: Vec<Range<u32>> =
+                pieces.iter().filter(|piece| piece.finished).map(|piece| piece.noted.clone()).collect();
+            self.store.make_room(missing, &mut used, self.team);
+        }
+    }
+
+    fn expand_unfinished(&self, pieces: &mut [Piece]) {
+        let look_up = self.store.look_up();
+        self.team.each(pieces, |thread, _, piece| {
+            if piece.finished {
+                return;
+            }
+            let hand = &mut *lock(&self.hands[thread]);
+            piece.clear();
+            self.compute(hand, piece);
+            piece.steps = hand.hashes.len();
+            piece.finished = hand.take_notes(&look_up, piece.steps);
+            if piece.finished {
+                self.look_up(&look_up, hand, piece);
+            }
         });
     }
 
-    fn compute_piece(&self, worker: &mut dyn PackedWorker, buffer: &mut Buffer, first: usize, end: usize) {
-        buffer.clear();
-        for number in first..end {
-            let before = buffer.labels.len();
+    fn compute(&self, hand: &mut Hand<'m>, piece: &mut Piece) {
+        let Hand { worker, targets, hashes, labels, .. } = hand;
+        let worker = worker.get_or_insert_with(|| self.model.packed_worker());
+        targets.clear();
+        hashes.clear();
+        labels.clear();
+        for number in piece.first..piece.end {
+            let before = labels.len();
             let result = worker.successors(self.store.packed(number), &mut |step| {
-                buffer.targets.extend_from_slice(step.target);
-                buffer.hashes.push(hash(step.target));
-                buffer.labels.push(step.label);
+                targets.extend_from_slice(step.target);
+                hashes.push(hash(step.target));
+                labels.push(step.label);
                 let known = self.label_numbers.get(step.label.index()).is_some_and(Option::is_some);
-                if !known && !buffer.new_labels.contains(&step.label) {
-                    buffer.new_labels.push(step.label);
+                if !known && !piece.new_labels.contains(&step.label) {
+                    piece.new_labels.push(step.label);
                 }
                 if self.limits.origins {
-                    buffer.origins.push(step.origin);
+                    piece.origins.push(step.origin);
                 }
             });
             // The steps found before an error are as good as any.
-            buffer.counts.push((buffer.labels.len() - before) as u32);
+            piece.rows.push(Row { steps: (labels.len() - before) as u32, different: 0 });
             if let Err(error) = result {
-                buffer.error = Some(error);
+                piece.error = Some(error);
                 break;
             }
         }
     }
 
-    /// Phase 2: which targets are known, and which are new.
-    fn look_up(&mut self, buffers: &[Buffer], finds: &mut [Finds]) {
+    fn look_up(&self, look_up: &LookUp<'_>, hand: &mut Hand<'_>, piece: &mut Piece) {
         let words = self.layout.words();
-        let mut steps = 0;
-        for (finds, buffer) in finds.iter_mut().zip(buffers) {
-            finds.start = steps;
-            steps += buffer.labels.len();
-        }
-        self.store.reserve(steps, self.team);
-        if self.notes.len() < steps {
-            self.notes.resize_with(steps, Note::default);
-        }
-        let look_up = self
-            .store
-            .look_up(&self.notes, |buffer, step| buffers[buffer as usize].target(step as usize, words));
-        self.team.each(finds, |_, number, finds| {
-            let buffer = &buffers[number];
-            finds.found.clear();
-            finds.new.clear();
-            let mut free = finds.start as u32;
-            for (step, &hash) in buffer.hashes.iter().enumerate() {
+        let Hand { targets, hashes, labels, row: of_row, notes, .. } = hand;
+        let mut free = notes.start;
+        let mut step = 0;
+        for (row, source) in piece.rows.iter_mut().zip(piece.first..) {
+            of_row.clear();
+            for of_source in 0..row.steps {
                 // Look-ups wait for memory most of the time: start those of the next steps now.
-                if let Some(&soon) = buffer.hashes.get(step + 16) {
+                if let Some(&soon) = hashes.get(step + 16) {
                     look_up.prefetch_place(soon);
                 }
-                if let Some(&soon) = buffer.hashes.get(step + 8) {
+                if let Some(&soon) = hashes.get(step + 8) {
                     look_up.prefetch_state(soon);
                 }
-                let of_all = (finds.start + step) as u32;
-                let place = Place { buffer: number as u32, step: step as u32, of_all };
-                let found = look_up.find_or_note(hash, buffer.target(step, words), place, free);
-                finds.found.push(match found {
+                let target = &targets[step * words..][..words];
+                let key = StepKey::new(source, of_source);
+                let found = match look_up.find_or_note(hashes[step], target, key, free) {
                     Found::Known(number) => number,
                     Found::Noted { note, first } => {
                         free += u32::from(note == free);
                         if first {
-                            finds.new.push((step as u32, note));
+                            piece.new.push(note);
                         }
                         note | NEW
                     }
-                });
+                };
+                of_row.push((labels[step], found));
+                step += 1;
             }
-            finds.counts = finds.count(buffer, buffer.counts.len());
-        });
-    }
-
-    /// Phase 3: which steps really bring in a new state.
-    fn list_new(&self, finds: &mut [Finds]) {
-        if self.team.threads() == 1 {
-            // What came first was looked up first.
-            return;
+            if self.limits.transitions {
+                piece.labels.extend(of_row.iter().map(|&(label, _)| label));
+                piece.found.extend(of_row.iter().map(|&(_, found)| found));
+            }
+            // Equal targets have equal finds, be they known or new.
+            row.different = count_different(of_row);
         }
-        self.team.each(finds, |_, _, finds| {
-            let start = finds.start as u32;
-            finds.new.retain(|&(step, note)| self.notes[note as usize].is_first(start + step));
+        piece.noted = notes.start..free;
+        notes.start = free;
+    }
+
+    /// Phase 2: which steps really bring in a new state.
+    fn list_new(&self, pieces: &mut [Piece]) {
+        let notes = self.store.notes();
+        self.team.each(pieces, |_, _, piece| {
+            let sources = piece.first..piece.end;
+            piece.new.retain(|&note| sources.contains(&notes.source(note)));
         });
     }
 
-    /// Phase 4: numbers what is new, in the order in which it first turned up. Says how far that went.
-    fn number(&mut self, buffers: &[Buffer], finds: &[Finds], first: usize) -> Cut {
+    /// Phase 3: numbers what is new, in the order in which it first turned up. Says how far that went.
+    fn number(&mut self, pieces: &[Piece]) -> Cut {
         let words = self.layout.words();
         let most = self.limits.states.min(MOST_STATES);
-        let mut cut = Cut { buffer: buffers.len(), row: 0, limit: false };
-        // How many states of each buffer get numbers.
-        let mut quotas = Vec::with_capacity(buffers.len());
+        let mut cut = Cut { piece: pieces.len(), row: 0, limit: false };
+        // How many states of each piece get numbers.
+        let mut quotas = Vec::with_capacity(pieces.len());
         let mut room = most.saturating_sub(self.store.len());
-        for (number, (buffer, finds)) in buffers.iter().zip(finds).enumerate() {
-            let new = finds.new.len();
+        for (number, piece) in pieces.iter().enumerate() {
+            let new = piece.new.len();
             quotas.push(new.min(room));
             if new > room {
-                cut = Cut { buffer: number, row: row_of(buffer, finds.new[room].0 as usize), limit: true };
+                let row = self.store.notes().source(piece.new[room]) - piece.first;
+                cut = Cut { piece: number, row, limit: true };
                 break;
             }
             room -= new;
-            if buffer.error.is_some() {
-                cut = Cut { buffer: number, row: buffer.counts.len(), limit: false };
+            if piece.error.is_some() {
+                cut = Cut { piece: number, row: piece.rows.len(), limit: false };
                 break;
             }
         }
-        let (mut rooms, table) = self.store.grow(&quotas);
+        let (mut rooms, settle) = self.store.grow(&quotas);
         self.team.each(&mut rooms, |_, number, room| {
-            let (buffer, new) = (&buffers[number], &finds[number].new);
-            // Where in the buffer we are: a row, and where its steps end.
-            let (mut row, mut row_end) = (0, 0);
+            let new = &pieces[number].new;
             for (position, packed) in room.packed.chunks_exact_mut(words).enumerate() {
-                let (step, note) = new[position];
-                if let Some(&(_, soon)) = new.get(position + 16) {
-                    table.prefetch_note(&self.notes[soon as usize]);
+                if let Some(&soon) = new.get(position + 16) {
+                    settle.prefetch(soon);
                 }
-                while row_end <= step as usize {
-                    row_end += buffer.counts[row] as usize;
-                    row += 1;
-                }
-                packed.copy_from_slice(buffer.target(step as usize, words));
-                room.parents[position] = (first + number * self.piece + row - 1) as u32;
-                table.settle(&self.notes[note as usize], (room.first + position) as u32);
+                let number = (room.first + position) as u32;
+                room.parents[position] = settle.settle(new[position], number, packed);
             }
         });
-        for buffer in &buffers[..buffers.len().min(cut.buffer + 1)] {
-            for &label in &buffer.new_labels {
+        for piece in &pieces[..pieces.len().min(cut.piece + 1)] {
+            for &label in &piece.new_labels {
                 if self.label_numbers.get(label.index()).is_none_or(Option::is_none) {
                     self.add_label(label);
                 }
@@ -398,36 +432,37 @@ impl Search<'_> {
         self.label_numbers[label.index()] = Some(number);
     }
 
-    /// Phase 5: the steps before the cut become transitions.
-    fn keep(&mut self, buffers: &[Buffer], finds: &[Finds], cut: &Cut) {
+    /// Phase 4: the steps before the cut become transitions.
+    fn keep(&mut self, pieces: &[Piece], cut: &Cut) {
         if !self.limits.transitions {
             return;
         }
         let Rows { offsets, edges, origins } = &mut self.rows;
         let before = edges.len();
-        let mut ends = Vec::with_capacity(buffers.len());
+        let mut ends = Vec::with_capacity(pieces.len());
         let mut end = before;
-        for (number, buffer) in buffers.iter().enumerate() {
-            for &count in &buffer.counts[..cut.rows(number, buffer)] {
-                end += count as usize;
+        for (number, piece) in pieces.iter().enumerate() {
+            for row in cut.rows(number, piece) {
+                end += row.steps as usize;
                 offsets.push(end as u32);
             }
             ends.push(end);
         }
         edges.resize(end, Edge { label: LabelId::TAU, target: StateId::new(0) });
         let (mut rest, mut start) = (&mut edges[before..], before);
-        let mut places = Vec::with_capacity(buffers.len());
+        let mut places = Vec::with_capacity(pieces.len());
         for &end in &ends {
             let (own, others) = rest.split_at_mut(end - start);
             places.push(own);
             (rest, start) = (others, end);
         }
+        let notes = self.store.notes();
         self.team.each(&mut places, |_, number, edges| {
-            let (buffer, finds) = (&buffers[number], &finds[number]);
-            for ((edge, label), &found) in edges.iter_mut().zip(&buffer.labels).zip(&finds.found) {
+            let piece = &pieces[number];
+            for ((edge, label), &found) in edges.iter_mut().zip(&piece.labels).zip(&piece.found) {
                 let target = match found & NEW {
                     0 => found,
-                    _ => self.notes[(found & !NEW) as usize].number(),
+                    _ => notes.number(found & !NEW),
                 };
                 debug_assert_ne!(target, NO_NUMBER, "all states before the cut have numbers");
                 let label = self.label_numbers[label.index()].unwrap_or(LabelId::TAU);
@@ -436,35 +471,32 @@ impl Search<'_> {
         });
         if self.limits.origins {
             let mut start = before;
-            for (&end, buffer) in ends.iter().zip(buffers) {
-                origins.extend_from_slice(&buffer.origins[..end - start]);
+            for (&end, piece) in ends.iter().zip(pieces) {
+                origins.extend_from_slice(&piece.origins[..end - start]);
                 start = end;
             }
         }
     }
 
     /// Counts what lies before the cut and says so if that was the end.
-    fn end(&mut self, buffers: &[Buffer], finds: &[Finds], first: usize, cut: Cut) -> Option<Outcome> {
-        for (number, (buffer, finds)) in buffers.iter().zip(finds).enumerate() {
-            let rows = cut.rows(number, buffer);
-            let counts = match rows == buffer.counts.len() {
-                true => finds.counts,
-                false => finds.count(buffer, rows),
-            };
-            self.statistics.transitions += counts.transitions;
-            self.statistics.deadlocks += counts.deadlocks;
-            // Buffers behind the cut have no rows.
-            if rows > 0 {
-                self.statistics.expanded = first + number * self.piece + rows;
+    fn end(&mut self, pieces: &[Piece], cut: Cut) -> Option<Outcome> {
+        for (number, piece) in pieces.iter().enumerate() {
+            let rows = cut.rows(number, piece);
+            self.statistics.transitions += rows.iter().map(|row| u64::from(row.different)).sum::<u64>();
+            self.statistics.deadlocks += rows.iter().filter(|row| row.steps == 0).count() as u64;
+            // Pieces behind the cut have no rows.
+            if !rows.is_empty() {
+                self.statistics.expanded = piece.first + rows.len();
             }
         }
         if cut.limit {
             return Some(Outcome::StateLimit);
         }
-        let error = buffers.get(cut.buffer)?.error.clone()?;
+        let piece = pieces.get(cut.piece)?;
+        let error = piece.error.clone()?;
         // The state with the error has only some of its steps: that there are none says nothing.
-        let state = first + cut.buffer * self.piece + cut.row - 1;
-        self.statistics.deadlocks -= u64::from(buffers[cut.buffer].counts[cut.row - 1] == 0);
+        self.statistics.deadlocks -= u64::from(piece.rows[cut.row - 1].steps == 0);
+        let state = piece.first + cut.row - 1;
         self.statistics.expanded = state;
         Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }
@@ -492,23 +524,13 @@ impl Search<'_> {
     }
 }
 
-/// The row, counted from 0, of a buffer's step.
-fn row_of(buffer: &Buffer, step: usize) -> usize {
-    let mut row_end = 0;
-    let row = buffer.counts.iter().position(|&count| {
-        row_end += count as usize;
-        step < row_end
-    });
-    row.unwrap_or(0)
-}
-
 /// How many different edges a row has. Most rows are short, and looking at all pairs is quicker than sorting.
-fn count_different(row: &mut Vec<(LabelId, u32)>) -> u64 {
+fn count_different(row: &mut Vec<(LabelId, u32)>) -> u32 {
     if row.len() <= 24 {
         let repeated = (1..row.len()).filter(|&at| row[..at].contains(&row[at])).count();
-        return (row.len() - repeated) as u64;
+        return (row.len() - repeated) as u32;
     }
     row.sort_unstable();
     row.dedup();
-    row.len() as u64
+    row.len() as u32
 }

@@ -70,8 +70,8 @@ impl Default for Limits {
     }
 }
 
-/// More states than this can't be numbered.
-pub const MOST_STATES: usize = (1 << 31) - 2;
+/// More states than this can't be numbered: some of the 31 bits' numbers are for those found in a round.
+pub const MOST_STATES: usize = (1 << 31) - (1 << 28);
 
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

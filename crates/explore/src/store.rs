@@ -5,12 +5,13 @@
 //! not need yet, a part of the hash: nearly all probes that look at a state find it.
 //!
 //! Threads look states up and note new ones at the same time, without locks: an entry is put into a free place by
-//! compare-and-swap and never taken away. What a note says is written before its entry is put there. Of several steps
-//! that lead to the same new state, the note keeps the first; so numbers do not depend on who was quicker.
+//! compare-and-swap and never taken away. What a note says, the vector included, is written before its entry is put
+//! there. Of several steps that lead to the same new state, the note keeps the first; so numbers do not depend on who
+//! was quicker. At the end of the round new states get their numbers and move to the others.
 
 use std::ops::Range;
 use std::sync::atomic::{
-    AtomicU32,
+    AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -26,6 +27,7 @@ pub(crate) struct Store {
     packed: Vec<u32>,
     parents: Vec<u32>,
     table: Table,
+    notes: Notes,
 }
 
 /// Where states are found by their hashes.
@@ -36,26 +38,36 @@ pub(crate) struct Table {
     bits: u32,
 }
 
+/// The states found new in this round.
+#[derive(Default)]
+pub(crate) struct Notes {
+    notes: Vec<Note>,
+    /// Their vectors, end to end.
+    vectors: Vec<AtomicU32>,
+    /// How many there may be in this round, and how many of them are taken.
+    room: usize,
+    taken: AtomicUsize,
+}
+
 /// A state found new in this round.
 #[derive(Default)]
-pub(crate) struct Note {
+struct Note {
     /// The first of the round's steps that leads to it.
-    first: AtomicU32,
+    first: AtomicU64,
     /// Where its entry is.
     place: AtomicU32,
-    /// Where its vector is.
-    buffer: AtomicU32,
-    step: AtomicU32,
     /// Its number, once it has one.
     number: AtomicU32,
 }
 
-/// A step of this round: in which buffer, which one there, and which one of all.
+/// A step, in order: by its source and by how many steps of the source come before.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub buffer: u32,
-    pub step: u32,
-    pub of_all: u32,
+pub(crate) struct StepKey(u64);
+
+impl StepKey {
+    pub fn new(source: usize, step: u32) -> Self {
+        Self((source as u64) << 32 | u64::from(step))
+    }
 }
 
 /// What was found for a target.
@@ -70,7 +82,7 @@ pub(crate) enum Found {
 /// The number of a state that has none.
 pub(crate) const NO_NUMBER: u32 = u32::MAX;
 
-/// The place for the new states of one buffer.
+/// The place for the new states of one piece.
 pub(crate) struct Room<'a> {
     /// The number of the first one.
     pub first: usize,
@@ -83,7 +95,7 @@ impl Store {
     pub fn new(words: usize) -> Self {
         let mut table = Table { entries: Vec::new(), bits: 12 };
         table.entries.resize_with(1 << 10, AtomicU32::default);
-        Self { words, packed: Vec::new(), parents: Vec::new(), table }
+        Self { words, packed: Vec::new(), parents: Vec::new(), table, notes: Notes::default() }
     }
 
     pub fn len(&self) -> usize {
@@ -105,10 +117,22 @@ impl Store {
         self.table.put(hash(packed), 0);
     }
 
-    /// Makes room in the table for so many states more, so that at most three quarters of the places are used.
-    pub fn reserve(&mut self, more: usize, team: &Team<'_>) {
-        let Self { words, packed, parents, table } = self;
-        let greatest = parents.len() + more;
+    /// Begins a round, with room for at least so many notes.
+    pub fn begin_round(&mut self, room: usize, team: &Team<'_>) {
+        (self.notes.taken, self.notes.room) = (AtomicUsize::new(0), 0);
+        // What was not enough once would not be again.
+        self.make_room(room.max(self.notes.notes.len()), &mut [], team);
+    }
+
+    /// Makes room for so many notes more, beside those in `used`.
+    pub fn make_room(&mut self, more: usize, used: &mut [Range<u32>], team: &Team<'_>) {
+        let Self { words, packed, parents, table, notes } = self;
+        notes.room += more;
+        if notes.notes.len() < notes.room {
+            notes.notes.resize_with(notes.room, Note::default);
+            notes.vectors.resize_with(notes.room * *words, AtomicU32::default);
+        }
+        let greatest = parents.len() + notes.room;
         let needed = greatest * 4 / 3 + 1;
         let wide_enough = greatest + 2 <= 1 << table.bits;
         if needed <= table.entries.len() && wide_enough {
@@ -127,10 +151,11 @@ impl Store {
         table.entries.reserve_exact(places);
         table.entries.resize_with(places, AtomicU32::default);
         table.fill(Vectors { words: *words, packed }, team);
+        team.each(used, |_, _, used| table.fill_noted(notes, parents.len() as u32, used.clone()));
     }
 
-    /// Makes room for so many states of each buffer; the numbers of each follow those of the one before.
-    pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, &Table) {
+    /// Makes room for so many states of each piece; the numbers of each follow those of the one before.
+    pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, Settle<'_>) {
         let mut first = self.len();
         let total: usize = counts.iter().sum();
         self.packed.resize((first + total) * self.words, 0);
@@ -144,22 +169,23 @@ impl Store {
             rooms.push(Room { first, packed: own_packed, parents: own_parents });
             first += count;
         }
-        (rooms, &self.table)
+        (rooms, Settle { table: &self.table, notes: &self.notes })
     }
 
-    /// For looking states up; `buffered` gives the vectors of this round's steps by buffer and step.
-    pub fn look_up<'a, F: Fn(u32, u32) -> &'a [u32]>(
-        &'a self,
-        notes: &'a [Note],
-        buffered: F,
-    ) -> LookUp<'a, F> {
+    /// For looking states up.
+    pub fn look_up(&self) -> LookUp<'_> {
         let vectors = Vectors { words: self.words, packed: &self.packed };
-        LookUp { table: &self.table, vectors, numbered: self.len() as u32, notes, buffered }
+        LookUp { table: &self.table, vectors, numbered: self.len() as u32, notes: &self.notes }
     }
 
-    /// Gives the memory of the table back, once nobody looks for states any more.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Gives the memory of the table and the notes back, once nobody looks for states any more.
     pub fn forget_table(&mut self) {
         self.table.entries = Vec::new();
+        self.notes = Notes::default();
     }
 
     pub fn bytes(&self) -> usize {
@@ -222,8 +248,18 @@ impl Table {
         });
     }
 
+    /// Puts the states of some notes into a table that has all others.
+    fn fill_noted(&self, notes: &Notes, numbered: u32, used: Range<u32>) {
+        let mut state = vec![0; notes.vectors.len() / notes.notes.len()];
+        for note in used {
+            notes.copy(note, &mut state);
+            let place = self.put(hash(&state), numbered + note);
+            notes.notes[note as usize].place.store(place as u32, Relaxed);
+        }
+    }
+
     /// Puts a state that is not there into the first free place for its hash.
-    fn put(&self, hash: u64, number: u32) {
+    fn put(&self, hash: u64, number: u32) -> usize {
         let entry = self.tag(hash) | (number + 1);
         let mut place = place_of(hash, self.entries.len());
         while self.entries[place].load(Relaxed) != 0
@@ -231,19 +267,7 @@ impl Table {
         {
             place = self.next(place);
         }
-    }
-
-    /// Gives the state of a note its number.
-    pub fn settle(&self, note: &Note, number: u32) {
-        let place = &self.entries[note.place.load(Relaxed) as usize];
-        place.store((place.load(Relaxed) & !self.numbers()) | (number + 1), Relaxed);
-        note.number.store(number, Relaxed);
-    }
-
-    /// Asks for the place of a note's entry, so that it is in the cache when it is settled.
-    #[inline]
-    pub fn prefetch_note(&self, note: &Note) {
-        prefetch(&self.entries, note.place.load(Relaxed) as usize);
+        place
     }
 
     /// Asks for the place of a hash.
@@ -253,42 +277,87 @@ impl Table {
     }
 }
 
-impl Note {
-    /// Whether this step is the first that leads to the state. Only right once all steps were looked up.
-    pub fn is_first(&self, of_all: u32) -> bool {
-        self.first.load(Relaxed) == of_all
+impl Notes {
+    /// The source of the first step that leads to the state of a note. Only right once all steps were looked up.
+    pub fn source(&self, note: u32) -> usize {
+        (self.notes[note as usize].first.load(Relaxed) >> 32) as usize
     }
 
-    pub fn number(&self) -> u32 {
-        self.number.load(Relaxed)
+    pub fn number(&self, note: u32) -> u32 {
+        self.notes[note as usize].number.load(Relaxed)
+    }
+
+    #[inline]
+    fn vector(&self, note: u32, words: usize) -> &[AtomicU32] {
+        &self.vectors[note as usize * words..][..words]
+    }
+
+    fn copy(&self, note: u32, state: &mut [u32]) {
+        let vector = self.vector(note, state.len());
+        for (to, from) in state.iter_mut().zip(vector) {
+            *to = from.load(Relaxed);
+        }
+    }
+}
+
+/// What giving numbers to new states needs.
+pub(crate) struct Settle<'a> {
+    table: &'a Table,
+    notes: &'a Notes,
+}
+
+impl Settle<'_> {
+    /// Gives the state of a note its number and copies its vector. Returns its parent.
+    #[inline]
+    pub fn settle(&self, note: u32, number: u32, state: &mut [u32]) -> u32 {
+        self.notes.copy(note, state);
+        let note = &self.notes.notes[note as usize];
+        let place = &self.table.entries[note.place.load(Relaxed) as usize];
+        place.store((place.load(Relaxed) & !self.table.numbers()) | (number + 1), Relaxed);
+        note.number.store(number, Relaxed);
+        (note.first.load(Relaxed) >> 32) as u32
+    }
+
+    /// Asks for the place of a note's entry, so that it is in the cache when it is settled.
+    #[inline]
+    pub fn prefetch(&self, note: u32) {
+        prefetch(&self.table.entries, self.notes.notes[note as usize].place.load(Relaxed) as usize);
     }
 }
 
 /// What looking states up needs.
-pub(crate) struct LookUp<'a, F> {
+pub(crate) struct LookUp<'a> {
     table: &'a Table,
     vectors: Vectors<'a>,
     numbered: u32,
-    notes: &'a [Note],
-    buffered: F,
+    notes: &'a Notes,
 }
 
-impl<'a, F: Fn(u32, u32) -> &'a [u32]> LookUp<'a, F> {
+impl LookUp<'_> {
+    /// Takes so many notes, if there are as many.
+    pub fn take_notes(&self, count: usize) -> Option<Range<u32>> {
+        let Notes { room, taken, .. } = self.notes;
+        let more = |taken: usize| taken.checked_add(count).filter(|taken| taken <= room);
+        let first = taken.fetch_update(Relaxed, Relaxed, more).ok()?;
+        Some(first as u32..(first + count) as u32)
+    }
+
     /// Looks for the target of a step. If it is new, the note `free`, which nobody else may use, is taken for it.
     #[inline]
-    pub fn find_or_note(&self, hash: u64, state: &[u32], step: Place, free: u32) -> Found {
+    pub fn find_or_note(&self, hash: u64, state: &[u32], step: StepKey, free: u32) -> Found {
         let table = self.table;
         let (tag, numbers) = (table.tag(hash), table.numbers());
         let mut place = place_of(hash, table.entries.len());
         loop {
             let entry = table.entries[place].load(Acquire);
             if entry == 0 {
-                let note = &self.notes[free as usize];
-                note.first.store(step.of_all, Relaxed);
+                let note = &self.notes.notes[free as usize];
+                note.first.store(step.0, Relaxed);
                 note.place.store(place as u32, Relaxed);
-                note.buffer.store(step.buffer, Relaxed);
-                note.step.store(step.step, Relaxed);
                 note.number.store(NO_NUMBER, Relaxed);
+                for (to, &from) in self.notes.vector(free, state.len()).iter().zip(state) {
+                    to.store(from, Relaxed);
+                }
                 let noted = tag | (self.numbered + free + 1);
                 if table.entries[place].compare_exchange(0, noted, Release, Relaxed).is_ok() {
                     return Found::Noted { note: free, first: true };
@@ -304,11 +373,11 @@ impl<'a, F: Fn(u32, u32) -> &'a [u32]> LookUp<'a, F> {
                     }
                 } else {
                     let note = number - self.numbered;
-                    let known = &self.notes[note as usize];
-                    if same((self.buffered)(known.buffer.load(Relaxed), known.step.load(Relaxed)), state) {
+                    let noted = self.notes.vector(note, state.len());
+                    if noted.iter().zip(state).all(|(noted, word)| noted.load(Relaxed) == *word) {
                         // Most of the time another step of the same thread came first.
-                        let first = step.of_all < known.first.load(Relaxed)
-                            && step.of_all < known.first.fetch_min(step.of_all, Relaxed);
+                        let known = &self.notes.notes[note as usize].first;
+                        let first = step.0 < known.load(Relaxed) && step.0 < known.fetch_min(step.0, Relaxed);
                         return Found::Noted { note, first };
                     }
                 }

@@ -11,6 +11,8 @@ struct Arithmetic {
     size: u32,
     multiplier: u32,
     fan: u32,
+    /// How many steps more every hundredth state has.
+    burst: u32,
     /// The state that makes an error.
     broken: Option<u32>,
     layout: Layout,
@@ -23,6 +25,7 @@ impl Arithmetic {
             size,
             multiplier,
             fan,
+            burst: 0,
             broken: None,
             layout: Layout::new(&[20, 20]),
             provenance: Provenance::default(),
@@ -30,7 +33,8 @@ impl Arithmetic {
     }
 
     fn steps(&self, state: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..self.fan).map(move |k| {
+        let more = if state.is_multiple_of(100) { self.burst } else { 0 };
+        (0..self.fan + more).map(move |k| {
             let target =
                 (u64::from(state) * u64::from(self.multiplier) + u64::from(k * k) + 1) % u64::from(self.size);
             (k % 3 + 1, target as u32)
@@ -168,6 +172,24 @@ fn a_large_space_is_the_same_on_all_threads() {
             .map(|threads| format!("{:?}", explore(&model, &with_threads(threads), &Progress::new()).lts))
             .into();
         assert!(texts[0] == texts[1] && texts[1] == texts[2]);
+    }
+}
+
+#[test]
+fn states_with_many_steps_at_once_find_room() {
+    for (size, fan, burst) in [(20_000, 1, 3000), (200_000, 2, 500)] {
+        let model = Arithmetic { burst, ..Arithmetic::new(size, 7, fan) };
+        let (states, expected) = naive(&model);
+        for threads in [1, 2, 4] {
+            let found = explore(&model, &with_threads(threads), &Progress::new());
+            assert_eq!(found.states(), states);
+            let transitions = found.lts.transitions();
+            let mut transitions: Vec<_> = transitions
+                .map(|t| (t.source.index(), found.lts.label(t.label).to_owned(), t.target.index()))
+                .collect();
+            transitions.sort();
+            assert!(transitions == expected, "with {threads} threads");
+        }
     }
 }
 
