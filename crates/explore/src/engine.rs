@@ -403,8 +403,8 @@ impl<'m> Search<'m> {
             }
         }
         let (mut rooms, settle) = self.store.grow(&quotas);
-        self.team.each(&mut rooms, |_, number, room| {
-            let new = &pieces[number].new;
+        self.team.each(&mut rooms, |_, _, room| {
+            let new = &pieces[room.piece].new[room.position..];
             for (position, packed) in room.packed.chunks_exact_mut(words).enumerate() {
                 if let Some(&soon) = new.get(position + 16) {
                     settle.prefetch(soon);

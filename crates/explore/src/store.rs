@@ -8,6 +8,9 @@
 //! compare-and-swap and never taken away. What a note says, the vector included, is written before its entry is put
 //! there. Of several steps that lead to the same new state, the note keeps the first; so numbers do not depend on who
 //! was quicker. At the end of the round new states get their numbers and move to the others.
+//!
+//! States and table lie in segments. The system hands out memory when it is touched first, which takes longer than
+//! writing it: segments are new memory that the threads touch side by side, and they never move.
 
 use std::ops::Range;
 use std::sync::atomic::{
@@ -18,23 +21,41 @@ use std::sync::atomic::{
 use crate::prefetch::prefetch;
 use crate::team::Team;
 
-/// How many states a growing table takes at a time.
+/// How many states a segment is for, and how many places a segment of the table has, as powers of two.
+const STATES_BITS: usize = 14;
+const PLACES_BITS: usize = 16;
+/// How many places a new table has.
+const FIRST_PLACES: usize = 1 << 10;
+/// How many states a growing table takes at a time: always of one segment.
 const BLOCK: usize = 64;
 
 /// The seen states.
 pub(crate) struct Store {
-    words: usize,
-    packed: Vec<u32>,
-    parents: Vec<u32>,
+    states: States,
     table: Table,
     notes: Notes,
+}
+
+/// The numbered states.
+struct States {
+    words: usize,
+    count: usize,
+    segments: Vec<Segment>,
+}
+
+struct Segment {
+    /// The packed vectors, end to end.
+    packed: Vec<u32>,
+    parents: Vec<u32>,
 }
 
 /// Where states are found by their hashes.
 pub(crate) struct Table {
     /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them. A
     /// number that no state has yet is that of a note, counted from the number of states.
-    entries: Vec<AtomicU32>,
+    segments: Vec<Vec<AtomicU32>>,
+    /// How many places there are in all. Only where there is one segment can they be fewer than it might have.
+    places: usize,
     bits: u32,
 }
 
@@ -82,9 +103,11 @@ pub(crate) enum Found {
 /// The number of a state that has none.
 pub(crate) const NO_NUMBER: u32 = u32::MAX;
 
-/// The place for the new states of one piece.
+/// The place for new states of one piece.
 pub(crate) struct Room<'a> {
-    /// The number of the first one.
+    pub piece: usize,
+    /// Which of the piece's states the first one is, and its number.
+    pub position: usize,
     pub first: usize,
     pub packed: &'a mut [u32],
     pub parents: &'a mut [u32],
@@ -93,27 +116,28 @@ pub(crate) struct Room<'a> {
 impl Store {
     /// An empty store for packed states of `words` words.
     pub fn new(words: usize) -> Self {
-        let mut table = Table { entries: Vec::new(), bits: 12 };
-        table.entries.resize_with(1 << 10, AtomicU32::default);
-        Self { words, packed: Vec::new(), parents: Vec::new(), table, notes: Notes::default() }
+        let free = std::iter::repeat_with(AtomicU32::default).take(FIRST_PLACES).collect();
+        let table = Table { segments: vec![free], places: FIRST_PLACES, bits: 12 };
+        let states = States { words, count: 0, segments: Vec::new() };
+        Self { states, table, notes: Notes::default() }
     }
 
     pub fn len(&self) -> usize {
-        self.parents.len()
+        self.states.count
     }
 
     pub fn packed(&self, number: usize) -> &[u32] {
-        &self.packed[number * self.words..][..self.words]
+        self.states.packed(number)
     }
 
     pub fn parent(&self, number: usize) -> usize {
-        self.parents[number] as usize
+        self.states.segments[number >> STATES_BITS].parents[number % (1 << STATES_BITS)] as usize
     }
 
     /// Adds the initial state.
     pub fn add_initial(&mut self, packed: &[u32]) {
-        self.packed.extend_from_slice(packed);
-        self.parents.push(0);
+        let (mut rooms, _) = self.grow(&[1]);
+        rooms[0].packed.copy_from_slice(packed);
         self.table.put(hash(packed), 0);
     }
 
@@ -126,56 +150,70 @@ impl Store {
 
     /// Makes room for so many notes more, beside those in `used`.
     pub fn make_room(&mut self, more: usize, used: &mut [Range<u32>], team: &Team<'_>) {
-        let Self { words, packed, parents, table, notes } = self;
+        let Self { states, table, notes } = self;
         notes.room += more;
         if notes.notes.len() < notes.room {
             notes.notes.resize_with(notes.room, Note::default);
-            notes.vectors.resize_with(notes.room * *words, AtomicU32::default);
+            notes.vectors.resize_with(notes.room * states.words, AtomicU32::default);
         }
-        let greatest = parents.len() + notes.room;
+        let greatest = states.count + notes.room;
         let needed = greatest * 4 / 3 + 1;
         let wide_enough = greatest + 2 <= 1 << table.bits;
-        if needed <= table.entries.len() && wide_enough {
+        if needed <= table.places && wide_enough {
             return;
         }
-        let places = match needed <= table.entries.len() {
-            true => table.entries.len(),
-            false => needed.max(table.entries.len() * 7 / 4),
-        };
         if !wide_enough {
             // Room for twice the numbers, so that this is not needed again soon.
             table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
         }
-        // The new table grows over the old one, whose memory is at hand: all that it knows is in the vectors.
-        table.entries.clear();
-        table.entries.reserve_exact(places);
-        table.entries.resize_with(places, AtomicU32::default);
-        table.fill(Vectors { words: *words, packed }, team);
-        team.each(used, |_, _, used| table.fill_noted(notes, parents.len() as u32, used.clone()));
+        if needed > table.places {
+            table.places = needed.max(table.places * 7 / 4);
+        }
+        // The new table takes the memory of the old one: all that it knows is in the vectors.
+        table.clear(team);
+        table.fill(states, team);
+        team.each(used, |_, _, used| table.fill_noted(notes, states, used.clone()));
     }
 
     /// Makes room for so many states of each piece; the numbers of each follow those of the one before.
     pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, Settle<'_>) {
-        let mut first = self.len();
-        let total: usize = counts.iter().sum();
-        self.packed.resize((first + total) * self.words, 0);
-        self.parents.resize(first + total, 0);
-        let (mut packed, mut parents) = (&mut self.packed[first * self.words..], &mut self.parents[first..]);
-        let mut rooms = Vec::with_capacity(counts.len());
-        for &count in counts {
-            let (own_packed, own_parents);
-            (own_packed, packed) = packed.split_at_mut(count * self.words);
-            (own_parents, parents) = parents.split_at_mut(count);
-            rooms.push(Room { first, packed: own_packed, parents: own_parents });
-            first += count;
+        let States { words, count: states, segments } = &mut self.states;
+        let all = *states + counts.iter().sum::<usize>();
+        segments.resize_with(all.div_ceil(1 << STATES_BITS), || Segment::new(*words));
+        let mut segments = segments[*states >> STATES_BITS..].iter_mut();
+        let mut inside = *states % (1 << STATES_BITS);
+        let mut rooms = Vec::with_capacity(counts.len() + 1);
+        let (mut packed, mut parents): (&mut [u32], &mut [u32]) = (&mut [], &mut []);
+        for (piece, &count) in counts.iter().enumerate() {
+            let mut position = 0;
+            while position < count {
+                if parents.is_empty() {
+                    let Some(segment) = segments.next() else { break };
+                    (packed, parents) =
+                        (&mut segment.packed[inside * *words..], &mut segment.parents[inside..]);
+                    inside = 0;
+                }
+                let here = parents.len().min(count - position);
+                let (own_packed, own_parents);
+                (own_packed, packed) = packed.split_at_mut(here * *words);
+                (own_parents, parents) = parents.split_at_mut(here);
+                rooms.push(Room {
+                    piece,
+                    position,
+                    first: *states,
+                    packed: own_packed,
+                    parents: own_parents,
+                });
+                position += here;
+                *states += here;
+            }
         }
         (rooms, Settle { table: &self.table, notes: &self.notes })
     }
 
     /// For looking states up.
     pub fn look_up(&self) -> LookUp<'_> {
-        let vectors = Vectors { words: self.words, packed: &self.packed };
-        LookUp { table: &self.table, vectors, numbered: self.len() as u32, notes: &self.notes }
+        LookUp { table: &self.table, states: &self.states, notes: &self.notes }
     }
 
     pub fn notes(&self) -> &Notes {
@@ -184,26 +222,27 @@ impl Store {
 
     /// Gives the memory of the table and the notes back, once nobody looks for states any more.
     pub fn forget_table(&mut self) {
-        self.table.entries = Vec::new();
+        self.table.segments = Vec::new();
         self.notes = Notes::default();
     }
 
     pub fn bytes(&self) -> usize {
-        self.packed.capacity() * 4 + self.parents.capacity() * 4 + self.table.entries.len() * 4
+        (self.states.count * (self.states.words + 1) + self.table.places) * 4
     }
 }
 
-/// The packed vectors of the numbered states.
-#[derive(Clone, Copy)]
-struct Vectors<'a> {
-    words: usize,
-    packed: &'a [u32],
+impl States {
+    #[inline]
+    fn packed(&self, number: usize) -> &[u32] {
+        let segment = &self.segments[number >> STATES_BITS];
+        &segment.packed[number % (1 << STATES_BITS) * self.words..][..self.words]
+    }
 }
 
-impl Vectors<'_> {
-    #[inline]
-    fn get(&self, number: u32) -> &[u32] {
-        &self.packed[number as usize * self.words..][..self.words]
+impl Segment {
+    /// The system knows that its memory is zero, and hands it out when it is touched.
+    fn new(words: usize) -> Self {
+        Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] }
     }
 }
 
@@ -222,38 +261,55 @@ impl Table {
 
     #[inline]
     fn next(&self, place: usize) -> usize {
-        if place + 1 == self.entries.len() { 0 } else { place + 1 }
+        if place + 1 == self.places { 0 } else { place + 1 }
+    }
+
+    #[inline]
+    fn entry(&self, place: usize) -> &AtomicU32 {
+        &self.segments[place >> PLACES_BITS][place % (1 << PLACES_BITS)]
+    }
+
+    /// Frees all places, at least as many as there should be.
+    fn clear(&mut self, team: &Team<'_>) {
+        if self.places > 1 << PLACES_BITS {
+            self.places = self.places.next_multiple_of(1 << PLACES_BITS);
+        }
+        let size = self.places.min(1 << PLACES_BITS);
+        self.segments.resize_with(self.places.div_ceil(1 << PLACES_BITS), Vec::new);
+        team.each(&mut self.segments, |_, _, segment| {
+            segment.clear();
+            segment.resize_with(size, AtomicU32::default);
+        });
     }
 
     /// Puts all states into an empty table.
-    fn fill(&self, vectors: Vectors<'_>, team: &Team<'_>) {
-        let states = vectors.packed.len() / vectors.words;
+    fn fill(&self, states: &States, team: &Team<'_>) {
+        let blocks = states.count.div_ceil(BLOCK);
         let parts = team.threads() * 4;
-        let mut ranges: Vec<Range<usize>> =
-            (0..parts).map(|part| states * part / parts..states * (part + 1) / parts).collect();
+        let border = |part: usize| (blocks * part / parts * BLOCK).min(states.count);
+        let mut ranges: Vec<Range<usize>> = (0..parts).map(|part| border(part)..border(part + 1)).collect();
         team.each(&mut ranges, |_, _, range| {
             // The places of a few states are asked for together.
             let mut hashes = [0; BLOCK];
             for first in range.clone().step_by(BLOCK) {
-                let block =
-                    &vectors.packed[first * vectors.words..range.end.min(first + BLOCK) * vectors.words];
-                for (hash_of, packed) in hashes.iter_mut().zip(block.chunks_exact(vectors.words)) {
-                    *hash_of = hash(packed);
+                let block = first..range.end.min(first + BLOCK);
+                for (number, hash_of) in block.clone().zip(&mut hashes) {
+                    *hash_of = hash(states.packed(number));
                     self.prefetch(*hash_of);
                 }
-                for (at, &hash) in hashes[..block.len() / vectors.words].iter().enumerate() {
-                    self.put(hash, (first + at) as u32);
+                for (number, &hash) in block.zip(&hashes) {
+                    self.put(hash, number as u32);
                 }
             }
         });
     }
 
     /// Puts the states of some notes into a table that has all others.
-    fn fill_noted(&self, notes: &Notes, numbered: u32, used: Range<u32>) {
-        let mut state = vec![0; notes.vectors.len() / notes.notes.len()];
+    fn fill_noted(&self, notes: &Notes, states: &States, used: Range<u32>) {
+        let mut state = vec![0; states.words];
         for note in used {
             notes.copy(note, &mut state);
-            let place = self.put(hash(&state), numbered + note);
+            let place = self.put(hash(&state), states.count as u32 + note);
             notes.notes[note as usize].place.store(place as u32, Relaxed);
         }
     }
@@ -261,9 +317,9 @@ impl Table {
     /// Puts a state that is not there into the first free place for its hash.
     fn put(&self, hash: u64, number: u32) -> usize {
         let entry = self.tag(hash) | (number + 1);
-        let mut place = place_of(hash, self.entries.len());
-        while self.entries[place].load(Relaxed) != 0
-            || self.entries[place].compare_exchange(0, entry, Relaxed, Relaxed).is_err()
+        let mut place = place_of(hash, self.places);
+        while self.entry(place).load(Relaxed) != 0
+            || self.entry(place).compare_exchange(0, entry, Relaxed, Relaxed).is_err()
         {
             place = self.next(place);
         }
@@ -273,7 +329,12 @@ impl Table {
     /// Asks for the place of a hash.
     #[inline]
     fn prefetch(&self, hash: u64) {
-        prefetch(&self.entries, place_of(hash, self.entries.len()));
+        self.prefetch_place(place_of(hash, self.places));
+    }
+
+    #[inline]
+    fn prefetch_place(&self, place: usize) {
+        prefetch(&self.segments[place >> PLACES_BITS], place % (1 << PLACES_BITS));
     }
 }
 
@@ -312,7 +373,7 @@ impl Settle<'_> {
     pub fn settle(&self, note: u32, number: u32, state: &mut [u32]) -> u32 {
         self.notes.copy(note, state);
         let note = &self.notes.notes[note as usize];
-        let place = &self.table.entries[note.place.load(Relaxed) as usize];
+        let place = self.table.entry(note.place.load(Relaxed) as usize);
         place.store((place.load(Relaxed) & !self.table.numbers()) | (number + 1), Relaxed);
         note.number.store(number, Relaxed);
         (note.first.load(Relaxed) >> 32) as u32
@@ -321,15 +382,14 @@ impl Settle<'_> {
     /// Asks for the place of a note's entry, so that it is in the cache when it is settled.
     #[inline]
     pub fn prefetch(&self, note: u32) {
-        prefetch(&self.table.entries, self.notes.notes[note as usize].place.load(Relaxed) as usize);
+        self.table.prefetch_place(self.notes.notes[note as usize].place.load(Relaxed) as usize);
     }
 }
 
 /// What looking states up needs.
 pub(crate) struct LookUp<'a> {
     table: &'a Table,
-    vectors: Vectors<'a>,
-    numbered: u32,
+    states: &'a States,
     notes: &'a Notes,
 }
 
@@ -346,10 +406,12 @@ impl LookUp<'_> {
     #[inline]
     pub fn find_or_note(&self, hash: u64, state: &[u32], step: StepKey, free: u32) -> Found {
         let table = self.table;
+        let numbered = self.states.count as u32;
         let (tag, numbers) = (table.tag(hash), table.numbers());
-        let mut place = place_of(hash, table.entries.len());
+        let mut place = place_of(hash, table.places);
         loop {
-            let entry = table.entries[place].load(Acquire);
+            let at = table.entry(place);
+            let entry = at.load(Acquire);
             if entry == 0 {
                 let note = &self.notes.notes[free as usize];
                 note.first.store(step.0, Relaxed);
@@ -358,8 +420,8 @@ impl LookUp<'_> {
                 for (to, &from) in self.notes.vector(free, state.len()).iter().zip(state) {
                     to.store(from, Relaxed);
                 }
-                let noted = tag | (self.numbered + free + 1);
-                if table.entries[place].compare_exchange(0, noted, Release, Relaxed).is_ok() {
+                let noted = tag | (numbered + free + 1);
+                if at.compare_exchange(0, noted, Release, Relaxed).is_ok() {
                     return Found::Noted { note: free, first: true };
                 }
                 // Somebody was quicker: what is there now may be the same state.
@@ -367,12 +429,12 @@ impl LookUp<'_> {
             }
             if entry & !numbers == tag {
                 let number = (entry & numbers) - 1;
-                if number < self.numbered {
-                    if same(self.vectors.get(number), state) {
+                if number < numbered {
+                    if same(self.states.packed(number as usize), state) {
                         return Found::Known(number);
                     }
                 } else {
-                    let note = number - self.numbered;
+                    let note = number - numbered;
                     let noted = self.notes.vector(note, state.len());
                     if noted.iter().zip(state).all(|(noted, word)| noted.load(Relaxed) == *word) {
                         // Most of the time another step of the same thread came first.
@@ -395,9 +457,11 @@ impl LookUp<'_> {
     /// Asks for the state that probably lies at the place of a hash.
     #[inline]
     pub fn prefetch_state(&self, hash: u64) {
-        let entry = self.table.entries[place_of(hash, self.table.entries.len())].load(Relaxed);
+        let entry = self.table.entry(place_of(hash, self.table.places)).load(Relaxed);
         let number = (entry & self.table.numbers()).wrapping_sub(1) as usize;
-        prefetch(self.vectors.packed, number.wrapping_mul(self.vectors.words));
+        if let Some(segment) = self.states.segments.get(number >> STATES_BITS) {
+            prefetch(&segment.packed, number % (1 << STATES_BITS) * self.states.words);
+        }
     }
 }
 
