@@ -244,22 +244,13 @@ fn both(text: &str, root: &str) -> (Coverage, Coverage, String) {
 /// probe of the decision waits for C.
 #[test]
 fn models_with_small_numbers_have_probes() {
-    let (direct, probed, _) = {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("m.lnt");
-        let text = "module m is !nat_sup 1
-            process MAIN [A, B, C : none] (b : bool) is
-               loop select only if b then A end if [] B end select; C end loop
-            end process end module";
-        std::fs::write(&path, text).unwrap();
-        let example = Example::of_root("MAIN (true)");
-        let opened = open(&path, &example);
-        compare(&example, &opened, 1000, text).unwrap();
-        let (limits, progress) = (Limits::default(), Progress::new());
-        let (direct, _) = cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &progress);
-        let probed = cover::measure_with_probes(&example, &opened, Order::ProbesFirst, &limits, &progress);
-        (direct.coverage, probed.coverage, ())
-    };
+    let (direct, probed, _) = both(
+        "!nat_sup 1
+         process MAIN [A, B, C : none] (b : bool) is
+            loop select only if b then A end if [] B end select; C end loop
+         end process",
+        "MAIN (true)",
+    );
     assert_eq!((&direct.blocks, direct.decisions[0].yes), (&vec![true; 3], true));
     assert_eq!(direct, probed);
 }
