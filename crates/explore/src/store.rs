@@ -227,7 +227,9 @@ impl Store {
     }
 
     pub fn bytes(&self) -> usize {
-        (self.states.count * (self.states.words + 1) + self.table.places) * 4
+        let of_state = (self.states.words + 1) * 4;
+        let of_note = size_of::<Note>() + self.states.words * 4;
+        self.states.count * of_state + self.table.places * 4 + self.notes.notes.len() * of_note
     }
 }
 
