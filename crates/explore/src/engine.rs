@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use lts::{Edge, LabelId, Labels, Lts, OriginId, Progress, StateId};
@@ -220,7 +220,7 @@ impl<'m> Search<'m> {
             for (piece, first) in pieces.iter_mut().zip((next..).step_by(size)) {
                 piece.begin(first, (first + size).min(next + batch));
             }
-            let in_order = self.expand(pieces, batch);
+            let Some(in_order) = self.expand(pieces, batch) else { return Outcome::MemoryLimit };
             if !in_order {
                 self.list_new(pieces);
             }
@@ -261,27 +261,29 @@ impl<'m> Search<'m> {
         Ok(())
     }
 
-    /// Phase 1: the successors of all pieces, known or new. Gives whether all steps were looked up in their order.
-    fn expand(&mut self, pieces: &mut [Piece], batch: usize) -> bool {
+    /// Phase 1: the successors of all pieces, known or new. Gives whether all steps were looked up in their order;
+    /// nothing where there are more than can be numbered.
+    fn expand(&mut self, pieces: &mut [Piece], batch: usize) -> Option<bool> {
         let mut in_order = self.team.threads() == 1;
-        for hand in &mut self.hands {
-            hand.get_mut().unwrap_or_else(PoisonError::into_inner).notes = 0..0;
+        for hand in &self.hands {
+            lock(hand).notes = 0..0;
         }
         let ahead = self.team.threads() * AHEAD * self.longest.min(LONG);
-        self.store.begin_round(NEW_PER_STATE * batch + ahead, self.team);
-        loop {
+        let mut is_room = self.store.begin_round(NEW_PER_STATE * batch + ahead, self.team);
+        while is_room {
             self.expand_unfinished(pieces);
             self.longest = pieces.iter().map(|piece| piece.steps).fold(self.longest, usize::max);
             let missing = pieces.iter().filter(|piece| !piece.finished).map(|piece| piece.steps).sum();
             if missing == 0 {
-                return in_order;
+                return Some(in_order);
             }
             in_order = false;
             // There was no room for some pieces, but now it is known how much they need.
             let mut used: Vec<Range<u32>> =
                 pieces.iter().filter(|piece| piece.finished).map(|piece| piece.noted.clone()).collect();
-            self.store.make_room(missing, &mut used, self.team);
+            is_room = self.store.make_room(missing, &mut used, self.team);
         }
+        None
     }
 
     fn expand_unfinished(&self, pieces: &mut [Piece]) {

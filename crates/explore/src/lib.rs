@@ -70,7 +70,7 @@ impl Default for Limits {
     }
 }
 
-/// More states than this can't be numbered: some of the 31 bits' numbers are for those found in a round.
+/// More states than this are not numbered: numbers have 31 bits, and some are for the states found in a round.
 pub const MOST_STATES: usize = (1 << 31) - (1 << 28);
 
 /// How an exploration ended.

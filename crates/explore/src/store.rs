@@ -24,6 +24,9 @@ use crate::team::Team;
 /// How many states a segment is for, and how many places a segment of the table has, as powers of two.
 const STATES_BITS: usize = 14;
 const PLACES_BITS: usize = 16;
+/// How many bits of an entry a number may take, and how many numbers that is: a free place and none need one each.
+const MOST_BITS: u32 = 31;
+const MOST_NUMBERS: usize = (1 << MOST_BITS) - 2;
 /// How many places a new table has.
 const FIRST_PLACES: usize = 1 << 10;
 /// How many states a growing table takes at a time: always of one segment.
@@ -89,6 +92,10 @@ impl StepKey {
     pub fn new(source: usize, step: u32) -> Self {
         Self((source as u64) << 32 | u64::from(step))
     }
+
+    fn source(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 /// What was found for a target.
@@ -141,16 +148,19 @@ impl Store {
         self.table.put(hash(packed), 0);
     }
 
-    /// Begins a round, with room for at least so many notes.
-    pub fn begin_round(&mut self, room: usize, team: &Team<'_>) {
+    /// Begins a round, with room for at least so many notes. Gives whether there are numbers for as many.
+    pub fn begin_round(&mut self, room: usize, team: &Team<'_>) -> bool {
         (self.notes.taken, self.notes.room) = (AtomicUsize::new(0), 0);
         // What was not enough once would not be again.
-        self.make_room(room.max(self.notes.notes.len()), &mut [], team);
+        self.make_room(room.max(self.notes.notes.len()), &mut [], team)
     }
 
-    /// Makes room for so many notes more, beside those in `used`.
-    pub fn make_room(&mut self, more: usize, used: &mut [Range<u32>], team: &Team<'_>) {
+    /// Makes room for so many notes more, beside those in `used`. Gives whether there are numbers for as many.
+    pub fn make_room(&mut self, more: usize, used: &mut [Range<u32>], team: &Team<'_>) -> bool {
         let Self { states, table, notes } = self;
+        if states.count + notes.room + more > MOST_NUMBERS {
+            return false;
+        }
         notes.room += more;
         if notes.notes.len() < notes.room {
             notes.notes.resize_with(notes.room, Note::default);
@@ -160,11 +170,11 @@ impl Store {
         let needed = greatest * 4 / 3 + 1;
         let wide_enough = greatest + 2 <= 1 << table.bits;
         if needed <= table.places && wide_enough {
-            return;
+            return true;
         }
         if !wide_enough {
             // Room for twice the numbers, so that this is not needed again soon.
-            table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(31);
+            table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(MOST_BITS);
         }
         if needed > table.places {
             table.places = needed.max(table.places * 7 / 4);
@@ -173,6 +183,7 @@ impl Store {
         table.clear(team);
         table.fill(states, team);
         team.each(used, |_, _, used| table.fill_noted(notes, states, used.clone()));
+        true
     }
 
     /// Makes room for so many states of each piece; the numbers of each follow those of the one before.
@@ -331,11 +342,11 @@ impl Table {
     /// Asks for the place of a hash.
     #[inline]
     fn prefetch(&self, hash: u64) {
-        self.prefetch_place(place_of(hash, self.places));
+        self.prefetch_at(place_of(hash, self.places));
     }
 
     #[inline]
-    fn prefetch_place(&self, place: usize) {
+    fn prefetch_at(&self, place: usize) {
         prefetch(&self.segments[place >> PLACES_BITS], place % (1 << PLACES_BITS));
     }
 }
@@ -343,7 +354,7 @@ impl Table {
 impl Notes {
     /// The source of the first step that leads to the state of a note. Only right once all steps were looked up.
     pub fn source(&self, note: u32) -> usize {
-        (self.notes[note as usize].first.load(Relaxed) >> 32) as usize
+        StepKey(self.notes[note as usize].first.load(Relaxed)).source() as usize
     }
 
     pub fn number(&self, note: u32) -> u32 {
@@ -378,13 +389,13 @@ impl Settle<'_> {
         let place = self.table.entry(note.place.load(Relaxed) as usize);
         place.store((place.load(Relaxed) & !self.table.numbers()) | (number + 1), Relaxed);
         note.number.store(number, Relaxed);
-        (note.first.load(Relaxed) >> 32) as u32
+        StepKey(note.first.load(Relaxed)).source()
     }
 
     /// Asks for the place of a note's entry, so that it is in the cache when it is settled.
     #[inline]
     pub fn prefetch(&self, note: u32) {
-        self.table.prefetch_place(self.notes.notes[note as usize].place.load(Relaxed) as usize);
+        self.table.prefetch_at(self.notes.notes[note as usize].place.load(Relaxed) as usize);
     }
 }
 
@@ -497,4 +508,21 @@ pub(crate) fn hash(packed: &[u32]) -> u64 {
     }
     mix(MULTIPLIER);
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_notes_than_numbers() {
+        Team::with(1, |team| {
+            let mut store = Store::new(1);
+            store.add_initial(&[7]);
+            assert!(store.begin_round(10, team));
+            assert!(!store.make_room(MOST_NUMBERS - 10, &mut [], team));
+            assert!(!store.begin_round(MOST_NUMBERS, team));
+            assert!(store.begin_round(10, team));
+        });
+    }
 }
