@@ -103,6 +103,15 @@ fn naive(model: &Arithmetic) -> (usize, Vec<(usize, String, usize)>) {
     (order.len(), transitions)
 }
 
+/// The transitions as the naive twin gives them.
+fn transitions_of(found: &Exploration) -> Vec<(usize, String, usize)> {
+    let Exploration { lts, .. } = found;
+    let named = |t: lts::Transition| (t.source.index(), lts.label(t.label).to_owned(), t.target.index());
+    let mut transitions: Vec<_> = lts.transitions().map(named).collect();
+    transitions.sort();
+    transitions
+}
+
 fn with_threads(threads: usize) -> Limits {
     Limits { threads, ..Limits::default() }
 }
@@ -121,13 +130,7 @@ proptest! {
             let found = explore(&model, &with_threads(threads), &Progress::new());
             prop_assert!(found.outcome.is_complete());
             prop_assert_eq!(found.states(), states);
-            let mut transitions: Vec<_> = found
-                .lts
-                .transitions()
-                .map(|t| (t.source.index(), found.lts.label(t.label).to_owned(), t.target.index()))
-                .collect();
-            transitions.sort();
-            prop_assert_eq!(&transitions, &expected);
+            prop_assert_eq!(&transitions_of(&found), &expected);
             prop_assert_eq!(found.statistics.transitions, expected.len() as u64);
             let distances = found.lts.distances();
             let depth = distances.iter().flatten().max().copied().unwrap_or(0);
@@ -183,12 +186,7 @@ fn states_with_many_steps_at_once_find_room() {
         for threads in [1, 2, 4] {
             let found = explore(&model, &with_threads(threads), &Progress::new());
             assert_eq!(found.states(), states);
-            let transitions = found.lts.transitions();
-            let mut transitions: Vec<_> = transitions
-                .map(|t| (t.source.index(), found.lts.label(t.label).to_owned(), t.target.index()))
-                .collect();
-            transitions.sort();
-            assert!(transitions == expected, "with {threads} threads");
+            assert!(transitions_of(&found) == expected, "with {threads} threads");
         }
     }
 }
