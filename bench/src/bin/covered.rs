@@ -1,8 +1,8 @@
 //! Explores models with coverage off, with coverage on, and with probes: `covered MODEL.lnt…`; a row of a table each.
 //!
 //! Coverage on is the whole direct measurement: an exploration with provenance and what is read from it. Both are run
-//! nine to twenty-five times in turns, one thread each, and the best of each counts. Times are of the processor: on a shared machine
-//! the clock on the wall tells more about the neighbours.
+//! nine to twenty-five times in turns, one thread each, and the best of each counts. Times are of the processor: on a
+//! shared machine the clock on the wall tells more about the neighbours.
 
 use std::path::Path;
 
