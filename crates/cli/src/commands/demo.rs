@@ -56,7 +56,7 @@ const STEPS: [(&str, &str); 10] = [
         "check producer_consumer.lnt --never \"CONSUME !3\" --sequence",
     ),
     (
-        "A robot arm tests before it is calibrated. Which choices decide that? Two, one behind the other:",
+        "A robot arm tests before it is calibrated. Which choices decide that? An early one, and behind it the last:",
         "explain robot.lnt robot.mcl",
     ),
     (

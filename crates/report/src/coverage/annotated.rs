@@ -1,6 +1,6 @@
 //! The annotated source on a terminal: lines with holes, and a mark before each line that counts.
 
-use super::{Coverage, CoveredFile, SiteKind};
+use super::{Coverage, CoveredFile, Site, SiteKind};
 
 /// How many lines are shown around a line with a hole.
 const CONTEXT: usize = 1;
@@ -77,23 +77,24 @@ impl CoveredFile {
         }
     }
 
-    /// What is missing on a line, in words.
+    /// What is missing on a line, in words, always in the same order.
     fn remark(&self, line: usize) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for site in self.sites.iter().filter(|site| site.lines.0 == line) {
-            let part = match site.kind {
-                SiteKind::Decision { yes: 0, no: Some(0) | None } => "decision never evaluated",
-                SiteKind::Decision { yes: 0, .. } => "never true",
-                SiteKind::Decision { no: Some(0), .. } => "never false",
-                SiteKind::Decision { .. } => continue,
-                SiteKind::Action if site.hits == 0 => "action never happens",
-                SiteKind::Block if site.hits == 0 => "block not executed",
-                _ => continue,
-            };
-            if !parts.iter().any(|known| known == part) {
-                parts.push(part.to_owned());
-            }
-        }
-        parts.join(", ")
+        const BLOCK: &str = "block not executed";
+        const DECISION: &str = "decision never evaluated";
+        const TRUE: &str = "never true";
+        const FALSE: &str = "never false";
+        const ACTION: &str = "action never happens";
+        let missing = |site: &Site| match site.kind {
+            SiteKind::Decision { yes: 0, no: Some(0) | None } => Some(DECISION),
+            SiteKind::Decision { yes: 0, .. } => Some(TRUE),
+            SiteKind::Decision { no: Some(0), .. } => Some(FALSE),
+            SiteKind::Action if site.hits == 0 => Some(ACTION),
+            SiteKind::Block if site.hits == 0 => Some(BLOCK),
+            _ => None,
+        };
+        let of_line = self.sites.iter().filter(|site| site.lines.0 == line);
+        let all: Vec<&str> = of_line.filter_map(missing).collect();
+        let ordered = [BLOCK, DECISION, TRUE, FALSE, ACTION].into_iter().filter(|part| all.contains(part));
+        ordered.collect::<Vec<_>>().join(", ")
     }
 }
