@@ -256,7 +256,7 @@ impl<'m> Search<'m> {
     fn add_initial(&mut self) -> Result<(), ModelError> {
         let initial = self.model.initial()?;
         let mut packed = vec![0; self.layout.words()];
-        self.layout.pack(&initial, &mut packed);
+        self.layout.pack(&initial, &mut packed)?;
         self.store.add_initial(&packed);
         Ok(())
     }

@@ -26,7 +26,7 @@ fn compare(name: &str, model: &LntModel, most: usize) {
     let Ok(initial) = model.initial() else { return };
     let layout = model.layout();
     let mut packed = vec![0; layout.words()];
-    layout.pack(&initial, &mut packed);
+    layout.pack(&initial, &mut packed).unwrap();
     let mut naive = Packing::new(model.worker(), layout);
     let mut remembering = model.packed_worker();
     let mut seen = HashSet::from([packed.clone()]);

@@ -96,13 +96,13 @@ impl<'a> ModelSystem<'a> {
         rows: &mut Vec<(u32, u32)>,
         packed: &mut [u32],
         state: &[Slot],
-    ) -> StateId {
-        layout.pack(state, packed);
+    ) -> Result<StateId, model::ModelError> {
+        layout.pack(state, packed)?;
         let (number, new) = states.insert(packed);
         if new {
             rows.push(UNKNOWN);
         }
-        StateId::new(number)
+        Ok(StateId::new(number))
     }
 }
 
@@ -111,7 +111,8 @@ impl System for ModelSystem<'_> {
         let state = self.model.initial().map_err(|error| Stop::Model { error, state: None })?;
         let layout = self.model.layout();
         let mut packed = vec![0; layout.words()];
-        Ok(Self::state(layout, &mut self.states, &mut self.rows, &mut packed, &state))
+        Self::state(layout, &mut self.states, &mut self.rows, &mut packed, &state)
+            .map_err(|error| Stop::Model { error, state: None })
     }
 
     fn successors(&mut self, state: StateId) -> Result<&[Edge], Stop> {
@@ -125,11 +126,18 @@ impl System for ModelSystem<'_> {
             let mut packed = vec![0; layout.words()];
             let start = self.edges.len();
             let (states, rows, edges) = (&mut self.states, &mut self.rows, &mut self.edges);
-            let result = self.worker.successors(&slots, &mut |step| {
-                let target = Self::state(layout, states, rows, &mut packed, step.target);
-                edges.push(Edge { label: step.label, target });
+            let mut fits = Ok(());
+            let result = self.worker.successors(&slots, &mut |step| match Self::state(
+                layout,
+                states,
+                rows,
+                &mut packed,
+                step.target,
+            ) {
+                Ok(target) => edges.push(Edge { label: step.label, target }),
+                Err(error) => fits = Err(error),
             });
-            if let Err(error) = result {
+            if let Err(error) = result.and(fits) {
                 self.edges.truncate(start);
                 return Err(Stop::Model { error, state: Some(state) });
             }

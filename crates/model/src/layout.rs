@@ -1,16 +1,19 @@
 //! How state vectors are packed: each slot in as many bits as its values need.
 
-use crate::Slot;
+use crate::{ModelError, Slot};
 
 /// The slots of a state vector and where each lies in its packed form.
 ///
 /// ```
 /// let layout = model::Layout::new(&[2, 32, 1]);
 /// let mut packed = vec![0; layout.words()];
-/// layout.pack(&[3, 70_000, 1], &mut packed);
+/// layout.pack(&[3, 70_000, 1], &mut packed)?;
 /// let mut state = vec![0; layout.width()];
 /// layout.unpack(&packed, &mut state);
 /// assert_eq!(state, [3, 70_000, 1]);
+/// // A value that needs more bits than its slot has would change its neighbours.
+/// assert!(layout.pack(&[4, 70_000, 1], &mut packed).is_err());
+/// # Ok::<(), model::ModelError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
@@ -65,20 +68,29 @@ impl Layout {
         (field.word, field.shift, field.mask)
     }
 
-    /// Packs a state.
+    /// Packs a state; an error if a value has more bits than its slot, whose neighbours would take them.
     #[inline]
-    pub fn pack(&self, state: &[Slot], packed: &mut [u32]) {
+    pub fn pack(&self, state: &[Slot], packed: &mut [u32]) -> Result<(), ModelError> {
         packed.fill(0);
+        let mut beyond = 0;
         for (field, &value) in self.fields.iter().zip(state) {
-            debug_assert!(value & !field.mask == 0, "a slot holds {value}, more than its bits allow");
+            beyond |= value & !field.mask;
             packed[field.word as usize] |= value << field.shift;
         }
+        if beyond == 0 { Ok(()) } else { Err(does_not_fit()) }
     }
 
-    /// Packs a state that differs little from another one, whose packed form is known.
+    /// Packs a state that differs little from another one, whose packed form is known; errors as [`Layout::pack`].
     #[inline]
-    pub fn repack(&self, before: &[Slot], packed_before: &[u32], state: &[Slot], packed: &mut [u32]) {
+    pub fn repack(
+        &self,
+        before: &[Slot],
+        packed_before: &[u32],
+        state: &[Slot],
+        packed: &mut [u32],
+    ) -> Result<(), ModelError> {
         packed.copy_from_slice(packed_before);
+        let mut beyond = 0;
         // Blocks of this size are compared at once.
         let ((new_blocks, new_rest), (old_blocks, old_rest)) =
             (state.as_chunks::<8>(), before.as_chunks::<8>());
@@ -86,11 +98,12 @@ impl Layout {
         for (new, old) in new_blocks.iter().zip(old_blocks) {
             let differs = new.iter().zip(old).fold(0, |all, (new, old)| all | (new ^ old));
             if differs != 0 {
-                repack_fields(&self.fields[first..], new, old, packed);
+                beyond |= repack_fields(&self.fields[first..], new, old, packed);
             }
             first += 8;
         }
-        repack_fields(&self.fields[first..], new_rest, old_rest, packed);
+        beyond |= repack_fields(&self.fields[first..], new_rest, old_rest, packed);
+        if beyond == 0 { Ok(()) } else { Err(does_not_fit()) }
     }
 
     /// Unpacks a state.
@@ -102,13 +115,27 @@ impl Layout {
     }
 }
 
+/// This can't happen unless a front end gives a slot too few bits: then no state would be right, so the run ends.
+#[cold]
+fn does_not_fit() -> ModelError {
+    ModelError {
+        message: "internal error: a value does not fit its slot of the state".into(),
+        span: None,
+        help: Some("nothing about this model can be trusted; please report it".into()),
+        during: None,
+    }
+}
+
+/// Gives the bits of values beyond those of their slots.
 #[inline]
-fn repack_fields(fields: &[Field], new: &[Slot], old: &[Slot], packed: &mut [u32]) {
+fn repack_fields(fields: &[Field], new: &[Slot], old: &[Slot], packed: &mut [u32]) -> u32 {
+    let mut beyond = 0;
     for ((&new, &old), field) in new.iter().zip(old).zip(fields) {
         if new != old {
-            debug_assert!(new & !field.mask == 0, "a slot holds {new}, more than its bits allow");
+            beyond |= new & !field.mask;
             let word = &mut packed[field.word as usize];
-            *word = (*word & !(field.mask << field.shift)) | new << field.shift;
+            *word = (*word & !(field.mask << field.shift)) | (new & field.mask) << field.shift;
         }
     }
+    beyond
 }

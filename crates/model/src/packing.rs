@@ -21,9 +21,11 @@ impl PackedWorker for Packing<'_> {
     fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
         let Self { worker, layout, state, target } = self;
         layout.unpack(packed, state);
-        worker.successors(state, &mut |step| {
-            layout.repack(state, packed, step.target, target);
-            emit(Step { target, ..step });
-        })
+        let mut fits = Ok(());
+        worker.successors(state, &mut |step| match layout.repack(state, packed, step.target, target) {
+            Ok(()) => emit(Step { target, ..step }),
+            wrong => fits = wrong,
+        })?;
+        fits
     }
 }

@@ -32,7 +32,9 @@ impl PackedWorker for PackedLntWorker<'_> {
         worker.is_unpacked = false;
         self.target.resize(packed.len(), 0);
         let layout = &worker.model.layout;
-        worker.steps(&mut PackedSink { layout, packed, target: &mut self.target, emit })?;
+        let mut sink = PackedSink { layout, packed, target: &mut self.target, emit, fits: Ok(()) };
+        worker.steps(&mut sink)?;
+        sink.fits?;
         if worker.memory.as_ref().is_some_and(|memory| memory.grown || !memory.missed.is_empty()) {
             worker.learn()?;
         }
@@ -46,12 +48,15 @@ struct PackedSink<'s> {
     packed: &'s [u32],
     target: &'s mut Vec<u32>,
     emit: &'s mut dyn FnMut(Step<'_>),
+    fits: Result<(), ModelError>,
 }
 
 impl Sink for PackedSink<'_> {
     fn computed(&mut self, step: Step<'_>, before: &[Slot]) {
-        self.layout.repack(before, self.packed, step.target, self.target);
-        (self.emit)(Step { target: self.target, ..step });
+        match self.layout.repack(before, self.packed, step.target, self.target) {
+            Ok(()) => (self.emit)(Step { target: self.target, ..step }),
+            wrong => self.fits = wrong,
+        }
     }
 
     #[inline]
@@ -270,8 +275,10 @@ impl LntWorker<'_> {
     fn flips(&mut self, region: u32) -> Effect {
         let Some(memory) = &mut self.memory else { return Effect::Computed };
         let (first, first_mark) = (memory.flips.len(), memory.marks.len());
+        let mut fits = true;
         for &slot in memory.slots(region) {
-            let (word, shift, _) = self.model.layout.place(slot as usize);
+            let (word, shift, mask) = self.model.layout.place(slot as usize);
+            fits &= self.target[slot as usize] & !mask == 0;
             let changed = self.target[slot as usize] ^ self.snapshots[slot as usize];
             self.target[slot as usize] = self.snapshots[slot as usize];
             if changed == 0 {
@@ -283,6 +290,11 @@ impl LntWorker<'_> {
             }
         }
         debug_assert!(self.target == self.snapshots[..self.width], "a region has touched a slot of others");
+        if !fits {
+            // The error shows when the whole step is computed and packed.
+            memory.flips.truncate(first);
+            return Effect::Computed;
+        }
         memory.marks.append(&mut self.machine.marks);
         Effect::Flips {
             flips: (first as u32, memory.flips.len() as u32),
