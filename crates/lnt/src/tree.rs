@@ -109,6 +109,13 @@ pub(crate) struct Declaration {
     pub ty: Name,
 }
 
+/// A step from a value to a part of it.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Element(Expression),
+    Field(Name),
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelDefinition {
     pub name: Name,
@@ -165,9 +172,10 @@ pub(crate) enum StatementKind {
         variable: Name,
         value: Expression,
     },
-    AssignElement {
+    /// `x[i].f := V`
+    AssignPart {
         variable: Name,
-        indices: Vec<Expression>,
+        path: Vec<Part>,
         value: Expression,
     },
     AssignAny {

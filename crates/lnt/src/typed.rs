@@ -203,8 +203,9 @@ pub enum TypeKind {
         /// Kept in ascending order.
         sorted: bool,
     },
-    /// `set of T` and `sorted set of T`: lists without duplicates. Keep both in ascending order, so that equal
-    /// sets are the same value.
+    /// `set of T` and `sorted set of T`: lists without duplicates. Elements of a sorted set are in ascending order,
+    /// so that sets with the same elements are the same value. A set that is not sorted keeps the order in which
+    /// elements came, the newest first, and the order is part of its value.
     Set {
         /// The elements' type.
         element: TypeId,
@@ -856,4 +857,8 @@ pub enum PatternKind {
     Nil,
     /// A list or set that is not empty: its first element and the others. `{P1, P2}` is written with these.
     Cons(Box<Pattern>, Box<Pattern>),
+    /// An array whose elements match, one pattern for each.
+    Array(Vec<Pattern>),
+    /// What equals a constant that is computed: a function without parameters.
+    Equal(Box<Expression>),
 }

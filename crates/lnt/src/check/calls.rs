@@ -19,8 +19,10 @@ impl Body<'_> {
         if !invoke.eval
             && invoke.result.is_none()
             && let Some(&(module, process)) = self.globals.processes.get(&name.key())
-            && self.globals.sees(self.module, Some(module))
         {
+            if !self.globals.sees(self.module, Some(module)) {
+                self.error(self.globals.not_imported("process", name, Some(module)));
+            }
             return self.instantiate(process, invoke, span);
         }
         if plain && name.key() == "i" {
@@ -37,10 +39,6 @@ impl Body<'_> {
 
     pub(super) fn unknown_name(&mut self, invoke: &Invoke, span: Span) {
         let name = &invoke.name;
-        if let Some(&(module, _)) = self.globals.processes.get(&name.key()) {
-            let diagnostic = self.globals.not_imported("process", name, Some(module));
-            return self.error(diagnostic);
-        }
         if self.variable(&name.text).is_some() {
             return self.error(
                 Diagnostic::error(format!("`{}` is a variable, which is no statement", name.text))
@@ -234,8 +232,9 @@ impl Body<'_> {
         formal_span: Span,
     ) {
         let GateRef::Local(id) = gate else { return };
-        if self.handler_profiles.contains_key(&id) {
-            return;
+        if let Some(profile) = self.handler_profiles.get(&id) {
+            let profile = profile.clone();
+            return self.check_handler(id, &profile, span, wanted, formal, formal_span);
         }
         let found = self.scope[id].channel;
         let silent = [ChannelId::NONE, ChannelId::EXIT];
@@ -254,6 +253,36 @@ impl Body<'_> {
                 .label(formal_span, format!("`{formal}` has channel `{wanted}`"))
                 .label(declared, "declared here");
         self.error(diagnostic);
+    }
+
+    /// Whether whatever can be raised by a parameter of this channel fits the handler that is passed for it.
+    fn check_handler(
+        &mut self,
+        id: GateId,
+        profile: &[TypeId],
+        span: Span,
+        wanted: ChannelId,
+        formal: &str,
+        formal_span: Span,
+    ) {
+        let channel = &self.globals.program[wanted];
+        let fits = match wanted {
+            ChannelId::NONE | ChannelId::EXIT | ChannelId::ANY => profile.is_empty(),
+            _ => channel.profiles.iter().all(|values| values == profile),
+        };
+        if fits || profile.contains(&ERROR) {
+            return;
+        }
+        let declared = self.scope[id].span;
+        self.error(
+            Diagnostic::error(format!(
+                "the handler of `{}` does not take what is raised",
+                self.scope[id].name
+            ))
+            .label(span, format!("raised with the values of channel `{}`", channel.name))
+            .label(formal_span, format!("`{formal}` has channel `{}`", channel.name))
+            .label(declared, "declared here"),
+        );
     }
 
     /// Actual parameters of an instantiation or of a call that is a statement.
@@ -408,6 +437,7 @@ impl Body<'_> {
         let result_type = result.map(|id| self.scope[id].ty);
         let signature = self.choose_procedure(functions, actuals, result_type);
         let Target::Function(id) = signature.target else { return None };
+        self.needs_import(name, signature);
         let function = &self.globals.program[id];
         let names: Vec<String> =
             function.parameters.iter().map(|one| function.scope[one.variable].name.clone()).collect();

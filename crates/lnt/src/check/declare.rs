@@ -574,6 +574,8 @@ impl Declare<'_> {
                     .aliases
                     .iter()
                     .filter(|(of, name, _)| *of == ty && *name == group && group == signature.name)
+                    // Under its other spellings it is there already.
+                    .filter(|(.., alias)| with_group(alias) != Some(group))
                 {
                     let mut renamed = signature.clone();
                     renamed.name.clone_from(alias);

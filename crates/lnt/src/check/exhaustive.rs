@@ -66,6 +66,8 @@ enum Head {
     Nil,
     Cons,
     Literal(Literal),
+    Array,
+    Computed(Span),
 }
 
 /// A pattern without variables.
@@ -89,6 +91,9 @@ fn shape(pattern: &Pattern) -> Shape {
             Shape::Of(Head::Constructor(*id), fields.iter().map(shape).collect())
         }
         PatternKind::Nil => Shape::Of(Head::Nil, Vec::new()),
+        PatternKind::Array(elements) => Shape::Of(Head::Array, elements.iter().map(shape).collect()),
+        // What it equals is not known here: it covers nothing, and nothing covers it but a pattern for all values.
+        PatternKind::Equal(value) => Shape::Of(Head::Computed(value.span), Vec::new()),
         PatternKind::Cons(head, tail) => Shape::Of(Head::Cons, vec![shape(head), shape(tail)]),
     }
 }
@@ -129,6 +134,9 @@ impl Matrix<'_> {
                 });
                 Some(values.map(Head::Literal).collect())
             }
+            TypeKind::Array { lower, upper, .. } if upper.saturating_sub(*lower) < COLUMN_LIMIT as i64 => {
+                Some(vec![Head::Array])
+            }
             TypeKind::Predicate { base, .. } => self.heads(*base),
             _ => None,
         }
@@ -141,7 +149,13 @@ impl Matrix<'_> {
                 TypeKind::List { element, .. } | TypeKind::Set { element, .. } => vec![element, ty],
                 _ => vec![ERROR, ty],
             },
-            Head::Nil | Head::Literal(_) => Vec::new(),
+            Head::Array => match self.globals.program[ty].kind {
+                TypeKind::Array { lower, upper, element } => {
+                    vec![element; upper.saturating_sub(lower).saturating_add(1).max(0) as usize]
+                }
+                _ => Vec::new(),
+            },
+            Head::Nil | Head::Literal(_) | Head::Computed(_) => Vec::new(),
         }
     }
 
@@ -268,6 +282,8 @@ impl Matrix<'_> {
     fn written(&self, head: &Head, fields: &[String]) -> String {
         let name = match head {
             Head::Constructor(id) => self.globals.program[*id].name.clone(),
+            Head::Array => return format!("{{{}}}", fields.join(", ")),
+            Head::Computed(_) => "any".to_owned(),
             Head::Nil => "{}".to_owned(),
             Head::Cons => "cons".to_owned(),
             Head::Literal(Literal::Bool(value)) => value.to_string(),

@@ -112,11 +112,6 @@ impl Body<'_> {
     }
 
     pub(super) fn unknown_function(&mut self, name: &Name, actuals: Option<&Actuals>, infix: bool) {
-        let hidden = self.globals.signatures.get(&name.key()).and_then(|all| all.first());
-        if let Some(hidden) = hidden {
-            let diagnostic = self.globals.not_imported("", name, hidden.module);
-            return self.error(diagnostic);
-        }
         let globals = self.globals;
         let module = self.module;
         let functions = globals

@@ -392,7 +392,7 @@ impl<'a> Body<'a> {
     }
 
     /// Warns where a predefined function is used that no `with` clause has asked for.
-    fn needs_with(&mut self, group: &'static str, ty: TypeId, span: Span, written: &str) {
+    pub(super) fn needs_with(&mut self, group: &'static str, ty: TypeId, span: Span, written: &str) {
         let probe = match group {
             "get" | "set" => self.globals.program[ty].span.and_then(|_| {
                 let TypeKind::Constructed(constructors) = &self.globals.program[ty].kind else { return None };
@@ -406,6 +406,16 @@ impl<'a> Body<'a> {
         };
         if probe == Some(Rank::Undeclared) {
             self.undeclared(group, ty, span, written);
+        }
+    }
+
+    /// Warns where a function or constructor is used that only a module that is not imported defines. Predefined
+    /// functions come with their type.
+    pub(super) fn needs_import(&mut self, name: &Name, signature: &Signature) {
+        if matches!(signature.target, Target::Function(_) | Target::Constructor(_))
+            && !self.globals.sees(self.module, signature.module)
+        {
+            self.error(self.globals.not_imported("function", name, signature.module));
         }
     }
 
@@ -482,6 +492,7 @@ impl<'a> Body<'a> {
         {
             self.undeclared(group, ty, name.span, &name.text);
         }
+        self.needs_import(name, signature);
         let ty = signature.result.filter(|&ty| ty != ERROR)?;
         if let (Some(gates), false) = (gates, matches!(signature.target, Target::Function(_))) {
             self.error(

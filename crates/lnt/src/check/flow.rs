@@ -282,7 +282,10 @@ impl Flow<'_, '_> {
                 self.pattern(head, state);
                 self.pattern(tail, state);
             }
-            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil => {}
+            PatternKind::Array(elements) => {
+                elements.iter().for_each(|element| self.pattern(element, state));
+            }
+            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil | PatternKind::Equal(_) => {}
         }
     }
 

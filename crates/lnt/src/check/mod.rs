@@ -100,10 +100,11 @@ impl Globals {
     /// The type of this name, or a complaint.
     pub fn find_type(&self, name: &Name, module: usize, diagnostics: &mut Vec<Diagnostic>) -> TypeId {
         match self.types.get(&name.key()) {
-            Some(&(owner, id)) if self.sees(module, owner) => id,
-            Some(&(owner, _)) => {
-                diagnostics.push(self.not_imported("type", name, owner));
-                ERROR
+            Some(&(owner, id)) => {
+                if !self.sees(module, owner) {
+                    diagnostics.push(self.not_imported("type", name, owner));
+                }
+                id
             }
             None => {
                 let known = self.types.values().filter(|(owner, _)| self.sees(module, *owner));
@@ -121,10 +122,11 @@ impl Globals {
     /// The channel of this name, or a complaint.
     pub fn find_channel(&self, name: &Name, module: usize, diagnostics: &mut Vec<Diagnostic>) -> ChannelId {
         match self.channels.get(&name.key()) {
-            Some(&(owner, id)) if self.sees(module, owner) => id,
-            Some(&(owner, _)) => {
-                diagnostics.push(self.not_imported("channel", name, owner));
-                ChannelId::ANY
+            Some(&(owner, id)) => {
+                if !self.sees(module, owner) {
+                    diagnostics.push(self.not_imported("channel", name, owner));
+                }
+                id
             }
             None => {
                 let known = self.channels.values().filter(|(owner, _)| self.sees(module, *owner));
@@ -148,11 +150,12 @@ impl Globals {
         }
     }
 
+    /// A name that a module uses without importing its definition, which some other module of the program has.
+    /// Template libraries are written so: whoever imports them defines the types that they work on.
     pub fn not_imported(&self, what: &str, name: &Name, owner: Option<usize>) -> Diagnostic {
         let module = owner.map_or("?", |owner| self.program.modules[owner].name.as_str());
-        let message = format!("{what} `{}` is defined in a module that is not imported", name.text);
-        Diagnostic::error(message.trim_start())
-            .label(name.span, format!("defined in module `{module}`"))
-            .help(format!("add `{module}` to the imports of this module"))
+        let message = format!("{what} `{}` is defined in a module that is not imported here", name.text);
+        Diagnostic::warning(message.trim_start())
+            .label(name.span, format!("the definition in module `{module}` is used"))
     }
 }

@@ -55,11 +55,17 @@ pub(super) enum Choice<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The signatures of this name that the module sees.
+    /// The signatures of this name in the whole program.
+    fn all_signatures(&self, name: &str) -> impl Iterator<Item = &'a Signature> + use<'a> {
+        self.globals.signatures.get(&key(name)).map_or(&[][..], Vec::as_slice).iter()
+    }
+
+    /// The signatures of this name that the module sees or, where there are none, those of other modules.
     pub fn signatures(&self, name: &str) -> impl Iterator<Item = &'a Signature> + use<'a> {
         let (globals, module) = (self.globals, self.module);
-        let found = globals.signatures.get(&key(name)).map_or(&[][..], Vec::as_slice);
-        found.iter().filter(move |signature| globals.sees(module, signature.module))
+        let seen = move |signature: &&Signature| globals.sees(module, signature.module);
+        let none = !self.all_signatures(name).any(|signature| seen(&signature));
+        self.all_signatures(name).filter(move |signature| none || seen(signature))
     }
 
     /// The actual parameters in the order of the formal ones, if they fit by number and name.
@@ -137,7 +143,9 @@ impl<'a> Body<'a> {
                     .all(|(value, (_, ty))| self.possible(value).contains(*ty))
             })
         };
-        self.signatures(name).filter(fits).collect()
+        let seen: Vec<&Signature> = self.signatures(name).filter(fits).collect();
+        // A function of the types that an importer brings is defined there as well.
+        if seen.is_empty() { self.all_signatures(name).filter(fits).collect() } else { seen }
     }
 
     /// The function that a call means.
@@ -266,10 +274,8 @@ impl<'a> Body<'a> {
             PatternKind::Collection(elements) => {
                 let known: Vec<Possible> =
                     elements.iter().map(|element| self.possible_pattern(element)).collect();
-                let fits = |&&(ty, element): &&(TypeId, TypeId)| {
-                    !matches!(globals.program[ty].kind, TypeKind::Array { .. })
-                        && known.iter().all(|known| known.contains(element))
-                };
+                let fits =
+                    |&&(_, element): &&(TypeId, TypeId)| known.iter().all(|known| known.contains(element));
                 Possible::collect(globals.collections.iter().filter(fits).map(|&(ty, _)| ty))
             }
             PatternKind::Any(None) | PatternKind::Wrong => Possible::Any,
@@ -283,8 +289,13 @@ impl<'a> Body<'a> {
                 && known.len() == signature.parameters.len()
                 && known.iter().zip(&signature.parameters).all(|(known, (_, ty))| known.contains(*ty))
         };
-        let found: Vec<TypeId> =
+        let mut found: Vec<TypeId> =
             self.signatures(name).filter(fits).filter_map(|signature| signature.result).collect();
+        if fields.is_empty() {
+            // Constants are patterns too.
+            let constants = self.signatures(name).filter(|signature| signature.parameters.is_empty());
+            found.extend(constants.filter_map(|signature| signature.result));
+        }
         if found.is_empty() { Possible::Any } else { Possible::collect(found.into_iter()) }
     }
 }

@@ -7,7 +7,7 @@ use super::body::{Body, Expect};
 use super::overload::Possible;
 use crate::predefined::{Signature, Target};
 use crate::tree::{self, Name};
-use crate::typed::{Builtin, Literal, Pattern, PatternKind, TypeId, TypeKind, VariableId};
+use crate::typed::{Builtin, ExpressionKind, Literal, Pattern, PatternKind, TypeId, TypeKind, VariableId};
 
 impl Body<'_> {
     /// Types a pattern that looks at values of a known type, and collects the variables it binds.
@@ -154,6 +154,12 @@ impl Body<'_> {
             }
         }
         let Some(&signature) = fitting.first() else {
+            if fields.is_empty() && !ellipsis && of_type.is_empty() && self.is_constant(name, ty) {
+                return self.constant_pattern(name, pattern, expected);
+            }
+            if let Some(elements) = self.array_pattern(name, fields, ty) {
+                return self.element_patterns(&elements, pattern, expected, bound);
+            }
             self.explain_constructor(name, &all, &of_type, fields.len(), pattern, expected);
             return None;
         };
@@ -204,6 +210,81 @@ impl Body<'_> {
         Some(Pattern { kind, ty, span: pattern.span })
     }
 
+    /// Whether a function without parameters of this name gives values of a type.
+    fn is_constant(&self, name: &Name, ty: TypeId) -> bool {
+        self.signatures(&name.text).any(|one| one.parameters.is_empty() && one.result == Some(ty))
+    }
+
+    /// A constant as a pattern: where it is known what it is, the pattern is that; else values are compared.
+    fn constant_pattern(
+        &mut self,
+        name: &Name,
+        pattern: &tree::Pattern,
+        expected: &Expect,
+    ) -> Option<Pattern> {
+        let (ty, span) = (expected.ty, pattern.span);
+        let written = tree::Expression { kind: tree::ExpressionKind::Name(name.clone()), span };
+        let value = self.resolve(&written, Some(expected))?;
+        let kind = match &value.kind {
+            ExpressionKind::Literal(literal) => PatternKind::Literal(literal.clone()),
+            ExpressionKind::Builtin(builtin @ (Builtin::First | Builtin::Last), operands)
+                if operands.is_empty() =>
+            {
+                let last = *builtin == Builtin::Last;
+                match &self.globals.program[ty].kind {
+                    TypeKind::Constructed(ids) => {
+                        let id = if last { ids.last() } else { ids.first() };
+                        PatternKind::Constructor(*id?, Vec::new())
+                    }
+                    TypeKind::Bool => PatternKind::Literal(Literal::Bool(last)),
+                    _ => PatternKind::Equal(Box::new(value)),
+                }
+            }
+            _ => PatternKind::Equal(Box::new(value)),
+        };
+        Some(Pattern { kind, ty, span })
+    }
+
+    /// The patterns of an array's elements, where the pattern is written with the name of the array's type.
+    fn array_pattern<'t>(
+        &self,
+        name: &Name,
+        fields: &'t [(Option<Name>, tree::Pattern)],
+        ty: TypeId,
+    ) -> Option<Vec<&'t tree::Pattern>> {
+        let named = &self.globals.program[ty];
+        let fits = matches!(named.kind, TypeKind::Array { .. })
+            && tree::key(&named.name) == name.key()
+            && fields.iter().all(|(field, _)| field.is_none());
+        fits.then(|| fields.iter().map(|(_, pattern)| pattern).collect())
+    }
+
+    /// One pattern for each element of an array.
+    fn element_patterns(
+        &mut self,
+        elements: &[&tree::Pattern],
+        pattern: &tree::Pattern,
+        expected: &Expect,
+        bound: &mut Vec<VariableId>,
+    ) -> Option<Pattern> {
+        let (ty, span) = (expected.ty, pattern.span);
+        let TypeKind::Array { lower, upper, element } = self.globals.program[ty].kind else { return None };
+        let size = upper.saturating_sub(lower).saturating_add(1);
+        if elements.len() as i64 != size {
+            let name = self.type_name(ty);
+            self.error(
+                Diagnostic::error(format!("`{name}` has {size} elements, found {}", elements.len()))
+                    .label(span, format!("expected {size} patterns, one for each element")),
+            );
+            return None;
+        }
+        let expect = Expect::of(element);
+        let typed: Vec<Option<Pattern>> =
+            elements.iter().map(|element| self.resolve_pattern(element, &expect, bound)).collect();
+        let typed = typed.into_iter().collect::<Option<Vec<Pattern>>>()?;
+        Some(Pattern { kind: PatternKind::Array(typed), ty, span })
+    }
+
     fn explain_constructor(
         &mut self,
         name: &Name,
@@ -228,9 +309,9 @@ impl Body<'_> {
         }
         if self.signatures(&name.text).next().is_some() {
             return self.error(
-                Diagnostic::error(format!("`{}` is a function, and no pattern", name.text))
-                    .label(name.span, "not a constructor")
-                    .help(format!("take a variable, and compare it: `x where x == {}`", name.text)),
+                Diagnostic::error(format!("`{}` is a function, which is not a pattern", name.text))
+                    .label(name.span, "neither a constructor nor a constant of this type")
+                    .help(format!("bind a variable and compare it: `x where x == {} (…)`", name.text)),
             );
         }
         let globals = self.globals;
@@ -271,6 +352,10 @@ impl Body<'_> {
         let (ty, span) = (expected.ty, pattern.span);
         let element_type = match self.globals.program[ty].kind {
             TypeKind::List { element, .. } | TypeKind::Set { element, .. } => element,
+            TypeKind::Array { .. } => {
+                let elements: Vec<&tree::Pattern> = elements.iter().collect();
+                return self.element_patterns(&elements, pattern, expected, bound);
+            }
             _ => {
                 let wanted = self.type_name(ty);
                 self.error(

@@ -5,10 +5,12 @@ use source::{Diagnostic, Span};
 use super::body::{Body, Expect, Frame, Kind};
 use super::overload::Possible;
 use super::{ERROR, exhaustive};
+use crate::predefined::field_positions;
 use crate::tree::{self, Name};
 use crate::typed::{
-    Builtin, CaseAlternative, CaseBranch, ChannelId, ConditionalBranch, Expression, ExpressionKind, GateRef,
-    Handler, ParBranch, ParGate, Pattern, Statement, StatementKind, TypeId, VariableId,
+    Builtin, CaseAlternative, CaseBranch, ChannelId, ConditionalBranch, Expression, ExpressionKind,
+    FieldPosition, FieldUpdate, GateRef, Handler, ParBranch, ParGate, Pattern, Statement, StatementKind,
+    TypeId, VariableId,
 };
 
 impl Body<'_> {
@@ -41,8 +43,8 @@ impl Body<'_> {
                 Some(StatementKind::Sequence(parts.iter().map(|part| self.statement(part)).collect()))
             }
             tree::StatementKind::Assign { variable, value } => self.assign(variable, value),
-            tree::StatementKind::AssignElement { variable, indices, value } => {
-                self.assign_element(variable, indices, value, span)
+            tree::StatementKind::AssignPart { variable, path, value } => {
+                self.assign_part(variable, path, value, span)
             }
             tree::StatementKind::AssignAny { variable, ty, condition } => {
                 self.assign_any(variable, ty.as_ref(), condition.as_ref(), span)
@@ -157,52 +159,72 @@ impl Body<'_> {
         )
     }
 
-    fn assign_element(
+    /// `x[i].f := V` is `x[i] := x[i].{f -> V}`, and so on for longer paths.
+    fn assign_part(
         &mut self,
         variable: &Name,
-        indices: &[tree::Expression],
+        path: &[tree::Part],
         value: &tree::Expression,
         span: Span,
     ) -> Option<StatementKind> {
         let id = self.assigned(variable)?;
-        let mut ty = self.scope[id].ty;
-        if ty == ERROR {
-            return None;
-        }
-        let mut typed = Vec::new();
-        let mut types = vec![ty];
-        for index in indices {
-            let Some(element) = self.element_type(ty) else {
-                let declared = self.scope[id].span;
-                let name = self.type_name(ty);
-                self.error(
-                    Diagnostic::error(format!("`{name}` is not an array"))
-                        .label(variable.span, "has no elements to assign")
-                        .label(declared, "declared here"),
-                );
+        let mut whole =
+            Expression { kind: ExpressionKind::Variable(id), ty: self.scope[id].ty, span: variable.span };
+        // Each part with what it is a part of.
+        let mut steps: Vec<(Expression, Step)> = Vec::new();
+        for part in path {
+            let ty = whole.ty;
+            if ty == ERROR {
                 return None;
-            };
-            typed.push(self.resolve_index(index));
-            ty = element;
-            types.push(ty);
-        }
-        let value = self.resolve(value, Some(&Expect::of(ty)));
-        let mut indices = typed.into_iter().collect::<Option<Vec<Expression>>>()?;
-        let mut value = value?;
-        // `a[i][j] := V` is `a[i] := set (a[i], j, V)`.
-        while indices.len() > 1 {
-            let index = indices.pop()?;
-            let array_type = types[indices.len()];
-            let mut inner =
-                Expression { kind: ExpressionKind::Variable(id), ty: types[0], span: variable.span };
-            for (at, index) in indices.iter().enumerate() {
-                let kind = ExpressionKind::Element { array: Box::new(inner), index: Box::new(index.clone()) };
-                inner = Expression { kind, ty: types[at + 1], span };
             }
-            let kind = ExpressionKind::Builtin(Builtin::Store, vec![inner, index, value]);
-            value = Expression { kind, ty: array_type, span };
+            let (part_type, step, kind) = match part {
+                tree::Part::Element(index) => {
+                    let Some(element) = self.element_type(ty) else {
+                        let declared = self.scope[id].span;
+                        let name = self.type_name(ty);
+                        self.error(
+                            Diagnostic::error(format!("`{name}` is not an array"))
+                                .label(whole.span, "has no elements to assign")
+                                .label(declared, "declared here"),
+                        );
+                        return None;
+                    };
+                    let index = self.resolve_index(index)?;
+                    let array = Box::new(whole.clone());
+                    let kind = ExpressionKind::Element { array, index: Box::new(index.clone()) };
+                    (element, Step::Element(index), kind)
+                }
+                tree::Part::Field(field) => {
+                    let Some(field_type) = self.field_type(ty, &field.key()) else {
+                        self.no_field(ty, field);
+                        return None;
+                    };
+                    self.needs_with("set", ty, field.span, &format!(".{} := …", field.text));
+                    let positions = field_positions(&self.globals.program, ty, &field.key());
+                    let value = Box::new(whole.clone());
+                    let kind = ExpressionKind::Field { value, positions: positions.clone() };
+                    (field_type, Step::Field(positions), kind)
+                }
+            };
+            let outer = std::mem::replace(&mut whole, Expression { kind, ty: part_type, span });
+            steps.push((outer, step));
         }
-        Some(StatementKind::AssignElement { array: id, index: indices.pop()?, value })
+        let mut value = self.resolve(value, Some(&Expect::of(whole.ty)))?;
+        while let Some((whole, step)) = steps.pop() {
+            let ty = whole.ty;
+            let kind = match step {
+                Step::Element(index) if steps.is_empty() => {
+                    return Some(StatementKind::AssignElement { array: id, index, value });
+                }
+                Step::Element(index) => ExpressionKind::Builtin(Builtin::Store, vec![whole, index, value]),
+                Step::Field(positions) => ExpressionKind::Update {
+                    value: Box::new(whole),
+                    fields: vec![FieldUpdate { positions, value }],
+                },
+            };
+            value = Expression { kind, ty, span };
+        }
+        Some(StatementKind::Assign { variable: id, value })
     }
 
     fn assign_any(
@@ -597,4 +619,10 @@ impl Body<'_> {
             .collect();
         Some(StatementKind::Trap { handlers, body })
     }
+}
+
+/// A step from a value to a part of it.
+enum Step {
+    Element(Expression),
+    Field(Vec<FieldPosition>),
 }

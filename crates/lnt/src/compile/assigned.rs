@@ -101,7 +101,10 @@ impl Assigned {
                 self.pattern(head);
                 self.pattern(tail);
             }
-            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil => {}
+            PatternKind::Array(elements) => {
+                elements.iter().for_each(|element| self.pattern(element));
+            }
+            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil | PatternKind::Equal(_) => {}
         }
     }
 }

@@ -25,6 +25,8 @@ pub(super) enum Binding {
     Handler { label: Label, region: Option<u32>, parameters: Vec<u32> },
     /// An exception that nobody catches, by name.
     Uncaught(String),
+    /// An exception parameter of the function: whoever calls it says what it stands for.
+    Parameter(u32),
 }
 
 /// A function or process being compiled.
@@ -85,8 +87,8 @@ impl<'p> Body<'p> {
                 assign(&mut body, VariableId(index as u32));
             }
         }
-        for (index, gate) in function.scope.gates.iter().enumerate() {
-            body.gates[index] = Some(Binding::Uncaught(gate.name.clone()));
+        for (place, &gate) in function.gates.iter().enumerate() {
+            body.bind(gate, Binding::Parameter(place as u32));
         }
         body
     }

@@ -76,6 +76,11 @@ pub enum Op {
     Tail,
     /// Calls the function of [`Code::functions`], whose arguments are on the stack.
     Call(u32),
+    /// Follows a call that passes exceptions: where control goes on when the function raises one of them, in
+    /// [`Code::landings`]. Does nothing where the function returns.
+    Landings(u32),
+    /// Leaves the function by one of its exception parameters, of [`Code::raises`].
+    Raise(u32),
     /// Ends a function; this many values on top are its results.
     Return(u32),
     /// A run-time error of [`Code::failures`].
@@ -235,6 +240,43 @@ pub struct Region {
     pub locations: Vec<Location>,
 }
 
+/// Where control goes on when a function raises an exception that its caller has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// Nowhere: a run-time error.
+    NotCaught,
+    /// The caller leaves by an exception parameter of its own.
+    PassedOn(u32),
+    /// The code of the caller's handler.
+    Caught {
+        /// Where it starts; it takes the values from the stack.
+        address: u32,
+        /// How many values it takes.
+        values: u32,
+    },
+}
+
+impl Landing {
+    /// The address in the caller's code, if there is one.
+    pub fn address(&self) -> Option<u32> {
+        match self {
+            Landing::Caught { address, .. } => Some(*address),
+            _ => None,
+        }
+    }
+}
+
+/// How a function raises one of its exception parameters.
+#[derive(Clone, Debug)]
+pub struct RaiseCode {
+    /// Which of the function's exception parameters.
+    pub parameter: u32,
+    /// How many values on top of the stack the handler gets.
+    pub values: u32,
+    /// What it is called.
+    pub name: String,
+}
+
 /// A point at which a region can rest.
 #[derive(Clone, Debug)]
 pub struct Location {
@@ -257,6 +299,10 @@ pub struct Code {
     pub accesses: Vec<Vec<FieldPosition>>,
     /// Field updates: the same for each field that changes.
     pub updates: Vec<Vec<Vec<FieldPosition>>>,
+    /// For each call that passes exceptions, where each of them is caught.
+    pub landings: Vec<Vec<Landing>>,
+    /// How functions raise their exception parameters.
+    pub raises: Vec<RaiseCode>,
     /// Functions.
     pub functions: Vec<FunctionCode>,
     /// Messages of run-time errors.

@@ -46,10 +46,9 @@ impl<'p> Compiler<'p> {
             ExpressionKind::Builtin(builtin, operands) => {
                 self.builtin(body, *builtin, operands, expression.ty, span);
             }
-            ExpressionKind::Call { function, arguments, .. } => {
+            ExpressionKind::Call { function, gates, arguments } => {
                 self.expressions(body, arguments);
-                let number = self.function_number(*function);
-                self.emit(Op::Call(number), span);
+                self.call_function(body, *function, gates, span);
             }
             ExpressionKind::Field { value, positions } => {
                 self.expression(body, value);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use model::SharedRows;
 use source::Diagnostic;
 
-use super::code::{Code, Location, OfferCode, Op};
+use super::code::{Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
 use super::types::bits_for;
 use super::{Compiled, Compiler, Placement, UNPLACED};
@@ -42,6 +42,11 @@ impl Compiler<'_> {
             }
         }
         self.code.choices.iter_mut().flatten().for_each(resolve);
+        for landing in self.code.landings.iter_mut().flatten() {
+            if let Landing::Caught { address, .. } = landing {
+                resolve(address);
+            }
+        }
         self.code.forks.iter_mut().flat_map(|fork| &mut fork.entries).for_each(resolve);
         self.code.throws.iter_mut().for_each(|(_, label)| resolve(label));
         for action in &mut self.code.actions {

@@ -3,7 +3,7 @@
 //! A slot that nobody will read before writing it again is reset when its region comes to rest. The reset value can't
 //! be observed, so states that differ only there are strongly bisimilar, and one of them is enough.
 
-use super::code::{ActionCode, Code, OfferCode, Op};
+use super::code::{ActionCode, Code, Landing, OfferCode, Op};
 
 /// A set of slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +86,13 @@ fn live_before(
             set.add_all(&live[target as usize]);
             set
         }
+        // A call may go on behind itself or where one of its exceptions is caught.
+        Op::Landings(number) => {
+            let mut set = next();
+            let caught = code.landings[number as usize].iter().filter_map(Landing::address);
+            caught.for_each(|address| set.add_all(&live[address as usize]));
+            set
+        }
         Op::Choice(choice) => joined(&mut code.choices[choice as usize].iter().copied()),
         Op::Fork(fork) => {
             let mut set = joined(&mut code.forks[fork as usize].entries.iter().copied());
@@ -96,7 +103,7 @@ fn live_before(
         Op::Throw(throw) => to(code.throws[throw as usize].1),
         // The end of a branch goes on behind its fork, where the values it leaves may be read.
         Op::End => continuations[at].map_or_else(|| SlotSet::new(slots), to),
-        Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Done => SlotSet::new(slots),
+        Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Raise(_) | Op::Done => SlotSet::new(slots),
         _ => next(),
     }
 }

@@ -12,17 +12,25 @@ use crate::typed::{Pattern, PatternKind};
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Field(u32),
+    Element(u32),
     Head,
     Tail,
 }
 
 impl<'p> Compiler<'p> {
     /// Goes to `fail` unless the value `depth` below the top of the stack matches. The stack stays as it is.
-    pub(super) fn test_pattern(&mut self, pattern: &Pattern, depth: u32, path: &mut Vec<Part>, fail: Label) {
+    pub(super) fn test_pattern(
+        &mut self,
+        body: &Body<'p>,
+        pattern: &'p Pattern,
+        depth: u32,
+        path: &mut Vec<Part>,
+        fail: Label,
+    ) {
         let span = pattern.span;
         match &pattern.kind {
             PatternKind::Variable(_) | PatternKind::Wildcard => {}
-            PatternKind::As(_, inner) => self.test_pattern(inner, depth, path, fail),
+            PatternKind::As(_, inner) => self.test_pattern(body, inner, depth, path, fail),
             PatternKind::Literal(literal) => {
                 let value = self.literal(literal, pattern.ty);
                 self.pick_part(depth, path, span);
@@ -48,7 +56,20 @@ impl<'p> Compiler<'p> {
                 }
                 for (index, field) in fields.iter().enumerate() {
                     path.push(Part::Field(index as u32));
-                    self.test_pattern(field, depth, path, fail);
+                    self.test_pattern(body, field, depth, path, fail);
+                    path.pop();
+                }
+            }
+            PatternKind::Equal(value) => {
+                self.pick_part(depth, path, span);
+                self.expression(body, value);
+                self.emit(Op::Equal, span);
+                self.emit(Op::JumpIfFalse(fail.0), span);
+            }
+            PatternKind::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    path.push(Part::Element(index as u32));
+                    self.test_pattern(body, element, depth, path, fail);
                     path.pop();
                 }
             }
@@ -63,7 +84,7 @@ impl<'p> Compiler<'p> {
                 self.emit(Op::JumpIfTrue(fail.0), span);
                 for (part, pattern) in [(Part::Head, head), (Part::Tail, tail)] {
                     path.push(part);
-                    self.test_pattern(pattern, depth, path, fail);
+                    self.test_pattern(body, pattern, depth, path, fail);
                     path.pop();
                 }
             }
@@ -79,7 +100,14 @@ impl<'p> Compiler<'p> {
         path: &mut Vec<Part>,
     ) {
         match &pattern.kind {
-            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil => {}
+            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil | PatternKind::Equal(_) => {}
+            PatternKind::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    path.push(Part::Element(index as u32));
+                    self.bind_pattern(body, element, depth, path);
+                    path.pop();
+                }
+            }
             PatternKind::Variable(variable) => {
                 self.pick_part(depth, path, pattern.span);
                 let place = self.place_of(body, *variable);
@@ -116,6 +144,7 @@ impl<'p> Compiler<'p> {
         for part in path {
             let op = match part {
                 Part::Field(index) => Op::Component(index + 1),
+                Part::Element(index) => Op::Component(*index),
                 Part::Head => Op::Head,
                 Part::Tail => Op::Tail,
             };

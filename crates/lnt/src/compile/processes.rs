@@ -8,6 +8,7 @@ use super::body::{Binding, Body, BodyKind, Place};
 use super::code::{ActionCode, ForkCode, ForkKind, OfferCode, Op, Region, Rule, SlotName};
 use super::types::Kind;
 use super::{Compiler, Frame, Label, Placement, Root};
+use crate::coverage::parts_of;
 use crate::typed::{
     Action, Argument, Expression, ExpressionKind, GateRef, Mode, OfferKind, ParBranch, ParGate, Parameter,
     PatternKind, ProcessId, Statement, StatementKind, TypeId, VariableId,
@@ -204,7 +205,7 @@ impl<'p> Compiler<'p> {
         let gate = match body.binding(action.gate) {
             Binding::Gate(gate) => gate,
             Binding::Internal => self.internal_gate(),
-            Binding::Handler { .. } | Binding::Uncaught(_) => {
+            Binding::Handler { .. } | Binding::Uncaught(_) | Binding::Parameter(_) => {
                 return self.fail("an exception can't be used as an action", action.gate_span);
             }
         };
@@ -222,7 +223,7 @@ impl<'p> Compiler<'p> {
         self.flow_action(body, action);
     }
 
-    fn emit_action(&mut self, action: ActionCode) {
+    pub(super) fn emit_action(&mut self, action: ActionCode) {
         let span = action.span;
         self.code.actions.push(action);
         self.emit(Op::Act(self.code.actions.len() as u32 - 1), span);
@@ -238,6 +239,14 @@ impl<'p> Compiler<'p> {
 
     fn offer(&mut self, body: &mut Body<'p>, offer: &'p OfferKind) -> OfferCode {
         match offer {
+            // Where control can leave the evaluation, the value is computed before the action is offered.
+            OfferKind::Send(value) if can_raise(body, value) => {
+                self.expression(body, value);
+                let BodyKind::Process { frame, name, .. } = body.kind else { return OfferCode::Wildcard };
+                let slot = self.new_slot(frame, "offer", name, value.ty);
+                self.store(Place::Slot(slot), value.span);
+                OfferCode::Slot(slot)
+            }
             OfferKind::Send(value) => {
                 let start = self.code.ops.len();
                 let label = self.detached(value.span, |compiler| compiler.expression(body, value));
@@ -253,6 +262,10 @@ impl<'p> Compiler<'p> {
                 match &pattern.kind {
                     PatternKind::Wildcard => OfferCode::Wildcard,
                     PatternKind::Literal(literal) => OfferCode::Constant(self.literal(literal, pattern.ty)),
+                    PatternKind::Equal(value) => {
+                        let value = self.detached(value.span, |compiler| compiler.expression(body, value));
+                        OfferCode::Computed(value.0)
+                    }
                     PatternKind::Variable(variable) => match self.place_of(body, *variable) {
                         Place::Slot(slot) | Place::Local(slot) | Place::Constant(slot) => {
                             OfferCode::Variable(slot)
@@ -262,7 +275,7 @@ impl<'p> Compiler<'p> {
                         let span = pattern.span;
                         let label = self.detached(span, |compiler| {
                             let (fail, end) = (compiler.new_label(), compiler.new_label());
-                            compiler.test_pattern(pattern, 0, &mut Vec::new(), fail);
+                            compiler.test_pattern(body, pattern, 0, &mut Vec::new(), fail);
                             compiler.bind_pattern(body, pattern, 0, &mut Vec::new());
                             compiler.emit(Op::Pop(1), span);
                             compiler.emit(Op::Push(1), span);
@@ -535,4 +548,15 @@ impl<'p> Compiler<'p> {
         );
         self.emit(Op::Stop, span);
     }
+}
+
+/// Whether evaluating an expression may raise an exception that somebody catches.
+fn can_raise(body: &Body<'_>, expression: &Expression) -> bool {
+    let passes = match &expression.kind {
+        ExpressionKind::Call { gates, .. } => {
+            gates.iter().any(|&gate| !matches!(body.binding(gate), Binding::Uncaught(_)))
+        }
+        _ => false,
+    };
+    passes || parts_of(expression).into_iter().any(|part| can_raise(body, part))
 }

@@ -6,11 +6,12 @@ use model::MarkKind;
 use source::Span;
 
 use super::body::{Binding, Body, BodyKind, Place};
-use super::code::Op;
+use super::code::{ActionCode, Landing, Op, RaiseCode};
 use super::{Compiler, Label};
 use crate::coverage::{case_decision_span, conditions_of, is_simple, need_not_return, operands_of};
 use crate::typed::{
-    Argument, CaseBranch, ConditionalBranch, Expression, GateRef, Mode, Statement, StatementKind, VariableId,
+    Argument, CaseBranch, ConditionalBranch, Expression, FunctionId, GateRef, Mode, Statement, StatementKind,
+    VariableId,
 };
 
 impl<'p> Compiler<'p> {
@@ -74,8 +75,10 @@ impl<'p> Compiler<'p> {
                 self.store(place, span);
                 self.flow_definition(body, *array, span);
             }
-            StatementKind::Call { result, function, arguments, .. } => {
-                self.call(body, *result, *function, arguments, span);
+            StatementKind::Call { result, function, gates, arguments } => {
+                self.push_arguments(body, arguments);
+                self.call_function(body, *function, gates, span);
+                self.keep_results(body, *result, *function, arguments, span);
             }
             StatementKind::Var { variables, body: inner } => {
                 for &variable in variables {
@@ -268,7 +271,7 @@ impl<'p> Compiler<'p> {
                 let next = if last { next_branch } else { self.new_label() };
                 let depth = |subject: usize| count - 1 - subject as u32;
                 for (subject, pattern) in alternative.patterns.iter().enumerate() {
-                    self.test_pattern(pattern, depth(subject), &mut Vec::new(), next);
+                    self.test_pattern(body, pattern, depth(subject), &mut Vec::new(), next);
                 }
                 for (subject, pattern) in alternative.patterns.iter().enumerate() {
                     self.bind_pattern(body, pattern, depth(subject), &mut Vec::new());
@@ -317,18 +320,53 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// A call of a function as a statement: results lie on the stack, the returned value first.
-    fn call(
+    /// Calls a function whose arguments are on the stack; where its exceptions are caught stands behind the call.
+    pub(super) fn call_function(
+        &mut self,
+        body: &Body<'p>,
+        function: FunctionId,
+        gates: &[GateRef],
+        span: Span,
+    ) {
+        let number = self.function_number(function);
+        self.emit(Op::Call(number), span);
+        if gates.iter().all(|&gate| matches!(body.binding(gate), Binding::Uncaught(_))) {
+            return;
+        }
+        let places = self.code.landings.len();
+        self.code.landings.push(Vec::new());
+        self.emit(Op::Landings(places as u32), span);
+        let behind = self.new_label();
+        self.jump(behind, span);
+        for &gate in gates {
+            let landing = match body.binding(gate) {
+                Binding::Uncaught(_) => Landing::NotCaught,
+                Binding::Parameter(outer) => Landing::PassedOn(outer),
+                binding => {
+                    let label = self.new_label();
+                    self.place(label);
+                    let values = match &binding {
+                        Binding::Handler { parameters, .. } => parameters.len() as u32,
+                        _ => 0,
+                    };
+                    self.raise_values(body, binding, values, span);
+                    Landing::Caught { address: label.0, values }
+                }
+            };
+            self.code.landings[places].push(landing);
+        }
+        self.place(behind);
+    }
+
+    /// Stores the results of a function, which lie on the stack, the returned value first.
+    fn keep_results(
         &mut self,
         body: &mut Body<'p>,
         result: Option<VariableId>,
-        function: crate::typed::FunctionId,
+        function: FunctionId,
         arguments: &'p [Argument],
         span: Span,
     ) {
-        self.push_arguments(body, arguments);
-        let number = self.function_number(function);
-        self.emit(Op::Call(number), span);
         for argument in arguments.iter().rev() {
             if let Argument::Out(variable, span) | Argument::InOut(variable, span) = argument {
                 let place = self.place_of(body, *variable);
@@ -363,11 +401,32 @@ impl<'p> Compiler<'p> {
 
     fn raise(&mut self, body: &mut Body<'p>, gate: GateRef, values: &'p [Expression], span: Span) {
         match body.binding(gate) {
-            Binding::Handler { label, region, parameters } => {
+            Binding::Gate(gate) => self.raise_at_the_top(body, gate, values, span),
+            binding => {
                 for value in values {
                     self.expression(body, value);
                 }
-                let in_process = body.process_name().is_some();
+                self.raise_values(body, binding, values.len() as u32, span);
+            }
+        }
+    }
+
+    /// Raises an exception whose values are on the stack.
+    fn raise_values(&mut self, body: &Body<'p>, binding: Binding, values: u32, span: Span) {
+        let in_process = body.process_name().is_some();
+        match binding {
+            // Offers and guards are evaluated to find out what can happen, so control can't go elsewhere from there.
+            Binding::Handler { .. } | Binding::Gate(_) if in_process && self.region.is_none() => {
+                self.fail("an exception is raised by an offer or a guard, where no trap can catch it", span);
+            }
+            Binding::Handler { parameters, .. } if parameters.len() as u32 != values => {
+                let takes = parameters.len();
+                self.fail(
+                    format!("an exception is raised with {values} values, its handler takes {takes}"),
+                    span,
+                );
+            }
+            Binding::Handler { label, region, parameters } => {
                 for &parameter in parameters.iter().rev() {
                     let place = if in_process { Place::Slot(parameter) } else { Place::Local(parameter) };
                     self.store(place, span);
@@ -380,8 +439,27 @@ impl<'p> Compiler<'p> {
                     _ => self.jump(label, span),
                 }
             }
+            Binding::Parameter(parameter) => {
+                let name = body.scope.gates.iter().enumerate().find_map(|(index, gate)| {
+                    (body.gates[index] == Some(Binding::Parameter(parameter))).then_some(&gate.name)
+                });
+                let name = name.cloned().unwrap_or_default();
+                self.code.raises.push(RaiseCode { parameter, values, name });
+                self.emit(Op::Raise(self.code.raises.len() as u32 - 1), span);
+            }
             Binding::Uncaught(name) => self.fail(format!("exception {name} is raised and not caught"), span),
-            Binding::Gate(gate) => self.raise_at_the_top(body, gate, values, span),
+            Binding::Gate(gate) => {
+                let region = self.region.unwrap_or(0);
+                self.emit_action(ActionCode {
+                    region,
+                    gate,
+                    offers: Vec::new(),
+                    guard: None,
+                    mark: None,
+                    span,
+                });
+                self.emit(Op::Stop, span);
+            }
             Binding::Internal => self.emit(Op::Stop, span),
         }
     }

@@ -82,7 +82,10 @@ pub(crate) fn pattern_variables(pattern: &Pattern, each: &mut impl FnMut(Variabl
             pattern_variables(head, each);
             pattern_variables(tail, each);
         }
-        PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil => {}
+        PatternKind::Array(elements) => {
+            elements.iter().for_each(|element| pattern_variables(element, each));
+        }
+        PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Nil | PatternKind::Equal(_) => {}
     }
 }
 
@@ -375,7 +378,7 @@ fn both(before: &State, one: State, other: State) -> State {
 }
 
 /// The expressions that an expression consists of.
-pub(super) fn parts_of(expression: &Expression) -> Vec<&Expression> {
+pub(crate) fn parts_of(expression: &Expression) -> Vec<&Expression> {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Variable(_) => Vec::new(),
         ExpressionKind::Construct(_, parts)

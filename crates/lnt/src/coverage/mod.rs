@@ -11,7 +11,7 @@ mod probes;
 
 pub(crate) use conditions::{conditions_of, operands_of};
 pub use def_use::def_use_pairs;
-pub(crate) use def_use::{pattern_variables, used_variables};
+pub(crate) use def_use::{parts_of, pattern_variables, used_variables};
 pub use domains::arguments;
 pub use map::coverage_map;
 pub(crate) use map::{case_decision_span, is_simple, need_not_return};

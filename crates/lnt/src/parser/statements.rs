@@ -154,9 +154,19 @@ impl Parser<'_> {
                 }
             }
             Keyword::Var => self.block(Keyword::Var, start, |parser| {
-                let variables = parser.declarations("the name of a variable");
+                let (variables, mut values) = parser.variables();
                 parser.expect_keyword(Keyword::In);
-                StatementKind::Var { variables, body: Box::new(parser.sequence(None)) }
+                let body = parser.sequence(None);
+                if values.is_empty() {
+                    return StatementKind::Var { variables, body: Box::new(body) };
+                }
+                let span = values[0].span.to(body.span);
+                match body.kind {
+                    StatementKind::Sequence(statements) => values.extend(statements),
+                    _ => values.push(body),
+                }
+                let body = Statement { kind: StatementKind::Sequence(values), span };
+                StatementKind::Var { variables, body: Box::new(body) }
             }),
             Keyword::If => self.conditional(false, start),
             Keyword::Only => {
@@ -205,6 +215,32 @@ impl Parser<'_> {
                 StatementKind::Wrong
             }
         }
+    }
+
+    /// `x, y : T := V, z : U`: the variables, and the assignments that give them their first values.
+    fn variables(&mut self) -> (Vec<Declaration>, Vec<Statement>) {
+        let mut values = Vec::new();
+        let mut variables = self.declarations("the name of a variable");
+        while self.peek() == TokenKind::Assign {
+            let last = variables
+                .iter()
+                .rev()
+                .take_while(|one| Some(one.ty.span) == variables.last().map(|one| one.ty.span));
+            let names: Vec<Name> = last.map(|one| one.name.clone()).collect();
+            self.bump();
+            let at = self.at;
+            for name in names.into_iter().rev() {
+                self.at = at;
+                let start = name.span;
+                let kind = self.assignment(name);
+                values.push(Statement { kind, span: self.span_since(start) });
+            }
+            if self.at == at || !self.eat(TokenKind::Comma) {
+                break;
+            }
+            variables.extend(self.declarations("the name of a variable"));
+        }
+        (variables, values)
     }
 
     fn one(&mut self, kind: StatementKind) -> StatementKind {
@@ -514,7 +550,6 @@ impl Parser<'_> {
 
     /// What begins with a name: an assignment, an action, an instantiation or a call.
     fn simple(&mut self) -> StatementKind {
-        let start = self.span();
         let Some(name) = self.name("a statement") else { return StatementKind::Wrong };
         if self.peek() == TokenKind::Identifier && !self.at_word("_") {
             match name.key().as_str() {
@@ -526,24 +561,19 @@ impl Parser<'_> {
         if self.eat(TokenKind::Assign) {
             return self.assignment(name);
         }
-        if self.at_element_assignment() {
-            let mut indices = Vec::new();
-            while self.eat(TokenKind::BracketOpen) {
-                indices.push(self.expression());
-                self.expect(TokenKind::BracketClose, "`]`");
-            }
+        if self.at_part_assignment() {
+            let path = self.path();
             self.bump();
             let value = self.expression();
-            return StatementKind::AssignElement { variable: name, indices, value };
+            return StatementKind::AssignPart { variable: name, path, value };
         }
-        if self.peek() == TokenKind::Dot && self.peek_at(2) == TokenKind::Assign {
-            let field = self.text_at(1).to_owned();
-            let field_span = Span { end: self.tokens[self.at + 1].span.end, ..start };
-            let diagnostic = Diagnostic::error("a field can't be assigned on its own")
-                .label(field_span, "not a variable")
-                .help(format!("write `{0} := {0}.{{{field} => …}}`", name.text));
-            self.error(diagnostic);
-            return StatementKind::Wrong;
+        if name.key() == "exit" && self.at_end_of_statement() {
+            self.diagnostics.push(
+                Diagnostic::warning("`exit` is not a statement of LNT")
+                    .label(name.span, "taken as the end of the behaviour, as in LOTOS")
+                    .help("write `null`, or nothing at all at the end of a process"),
+            );
+            return StatementKind::Null;
         }
         if self.peek() == TokenKind::Operator && self.text_at(0) == "=" {
             let diagnostic = Diagnostic::error("`=` compares, it does not assign")
@@ -566,35 +596,67 @@ impl Parser<'_> {
         StatementKind::Invoke(Box::new(Invoke { result: None, eval: false, name, gates, arguments, guard }))
     }
 
-    /// `!V ?x`, the form without parentheses.
+    /// `!V ?x`, as LOTOS writes offers.
     fn bare_offers(&mut self) -> Actuals {
         let start = self.span();
         let mut values = Vec::new();
         while matches!(self.peek(), TokenKind::Bang | TokenKind::Question) && !self.silent {
             values.push(self.actual());
         }
-        Actuals { values, ellipsis: false, span: self.span_since(start) }
+        let span = self.span_since(start);
+        self.diagnostics.push(
+            Diagnostic::warning("offers are written between parentheses")
+                .label(span, "written as in LOTOS")
+                .help("write `G (V, ?x)` for `G !V ?x`"),
+        );
+        Actuals { values, ellipsis: false, span }
     }
 
-    /// Whether `[…] [:=]` stands here.
-    fn at_element_assignment(&self) -> bool {
+    /// Whether parts of a variable are named here, and then `:=`: `[i].f :=`.
+    fn at_part_assignment(&self) -> bool {
         let mut depth = 0usize;
         let mut ahead = 0;
         loop {
             match self.peek_at(ahead) {
                 TokenKind::BracketOpen => depth += 1,
-                TokenKind::BracketClose => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 && self.peek_at(ahead + 1) != TokenKind::BracketOpen {
-                        return ahead > 1 && self.peek_at(ahead + 1) == TokenKind::Assign;
-                    }
+                TokenKind::BracketClose => depth = depth.saturating_sub(1),
+                TokenKind::End | TokenKind::Semicolon => return false,
+                TokenKind::Assign => return depth == 0 && ahead > 1,
+                TokenKind::Dot if depth == 0 && self.peek_at(ahead + 1) == TokenKind::Identifier => {
+                    ahead += 1
                 }
-                TokenKind::End | TokenKind::Semicolon | TokenKind::Assign => return false,
                 _ if depth == 0 => return false,
                 _ => {}
             }
             ahead += 1;
         }
+    }
+
+    /// `[i].f…`
+    fn path(&mut self) -> Vec<Part> {
+        let mut path = Vec::new();
+        loop {
+            if self.eat(TokenKind::BracketOpen) {
+                path.push(Part::Element(self.expression()));
+                self.expect(TokenKind::BracketClose, "`]`");
+            } else if self.eat(TokenKind::Dot) {
+                path.extend(self.name("the name of a field").map(Part::Field));
+            } else {
+                return path;
+            }
+            if path.len() > super::DEPTH_LIMIT {
+                let diagnostic =
+                    Diagnostic::error(format!("a path of more than {} parts", super::DEPTH_LIMIT))
+                        .label(self.span(), "too deep");
+                self.error(diagnostic);
+                self.skip_statement();
+                return path;
+            }
+        }
+    }
+
+    fn at_end_of_statement(&self) -> bool {
+        self.peek() == TokenKind::Semicolon || self.at_sequence_end()
     }
 
     fn assignment(&mut self, variable: Name) -> StatementKind {

@@ -279,6 +279,12 @@ impl Values<'_> {
         let character = char::from_u32(a).unwrap_or('\0');
         let yes = |answer: bool| Ok(u32::from(answer));
         match operation {
+            // A set that has the element already stays as it is, in its order.
+            Builtin::Cons | Builtin::Insert | Builtin::Append
+                if matches!(self.kind(result), Kind::List { set: true, .. }) && self.row(b).contains(&a) =>
+            {
+                Ok(b)
+            }
             Builtin::Cons | Builtin::Insert | Builtin::Append => {
                 let mut elements = self.row(b).to_vec();
                 match operation {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use model::Layout;
 
-use crate::compile::code::{Code, OfferCode, Op};
+use crate::compile::code::{Code, Landing, OfferCode, Op};
 
 /// Local states of more bits than this are not worth remembering.
 const MOST_BITS: u32 = 128;
@@ -134,6 +134,9 @@ fn touched(code: &Code, region: usize) -> Touched {
                 continue;
             }
             Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => todo.push(target),
+            Op::Landings(number) => {
+                todo.extend(code.landings[number as usize].iter().filter_map(Landing::address));
+            }
             Op::Choice(choice) => {
                 todo.extend(&code.choices[choice as usize]);
                 continue;
@@ -156,7 +159,7 @@ fn touched(code: &Code, region: usize) -> Touched {
                 touched.leaves = true;
                 continue;
             }
-            Op::End | Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Done => continue,
+            Op::End | Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Raise(_) | Op::Done => continue,
             _ => {}
         }
         todo.push(at + 1);

@@ -5,7 +5,7 @@ use source::Span;
 
 use super::builtins::Wrong;
 use super::values::Values;
-use crate::compile::code::{Code, Op};
+use crate::compile::code::{Code, Landing, Op};
 use crate::compile::types::Kind;
 use crate::compile::{Compiled, REMEMBERED_ARGUMENTS};
 use crate::typed::TypeId;
@@ -30,6 +30,8 @@ struct Call {
     back: u32,
     /// Where the function's variables start on the stack.
     frame: usize,
+    /// Where they end.
+    top: usize,
     /// What to remember the result under.
     remember: Option<Remembered>,
 }
@@ -145,8 +147,9 @@ impl<'a> Machine<'a> {
 
     fn enter(&mut self, arguments: u32, variables: u32, back: u32, remember: Option<Remembered>) {
         let frame = self.stack.len() - arguments as usize;
-        self.stack.resize(frame + variables as usize, 0);
-        self.calls.push(Call { back, frame, remember });
+        let top = frame + variables as usize;
+        self.stack.resize(top, 0);
+        self.calls.push(Call { back, frame, top, remember });
     }
 
     /// Runs from an address until something can happen.
@@ -376,6 +379,11 @@ impl<'a> Machine<'a> {
                     at = call.back as usize;
                     continue;
                 }
+                Op::Landings(_) => {}
+                Op::Raise(number) => {
+                    at = self.unwind(number).map_err(|wrong| self.error(wrong, at))? as usize;
+                    continue;
+                }
                 Op::Fail(message) => {
                     let message = code.failures[message as usize].clone();
                     return Err(self.error(message.into(), at));
@@ -410,6 +418,42 @@ impl<'a> Machine<'a> {
                 }
             }
             at += 1;
+        }
+    }
+
+    /// Leaves functions until one is called by code that catches the exception; gives the address of the handler.
+    #[cold]
+    fn unwind(&mut self, raise: u32) -> Result<u32, Wrong> {
+        let code = self.code;
+        let raise = &code.raises[raise as usize];
+        let mut parameter = raise.parameter as usize;
+        loop {
+            let landings = self.calls.pop().and_then(|call| match code.ops.get(call.back as usize) {
+                Some(Op::Landings(landings)) => Some(&code.landings[*landings as usize]),
+                _ => None,
+            });
+            match landings.and_then(|landings| landings.get(parameter)) {
+                Some(&Landing::PassedOn(outer)) => parameter = outer as usize,
+                Some(&Landing::Caught { address, values }) if values == raise.values => {
+                    // What the caller had begun to compute is given up.
+                    let top = self.calls.last().map_or(0, |call| call.top);
+                    let first = self.stack.len() - values as usize;
+                    self.stack.drain(top..first);
+                    self.observed.truncate(2);
+                    return Ok(address);
+                }
+                Some(Landing::Caught { values, .. }) => {
+                    let found = raise.values;
+                    let message = format!(
+                        "exception {} is raised with {found} values, its handler takes {values}",
+                        raise.name
+                    );
+                    return Err(message.into());
+                }
+                Some(Landing::NotCaught) | None => {
+                    return Err(format!("exception {} is raised and not caught", raise.name).into());
+                }
+            }
         }
     }
 

@@ -275,7 +275,19 @@ impl<'a> Values<'a> {
         accepts: &mut dyn FnMut(&mut Self, TypeId, u32) -> bool,
     ) -> Result<std::sync::Arc<[u32]>, TooMany> {
         match &pattern.kind {
-            PatternKind::Variable(_) | PatternKind::Wildcard => self.domain(pattern.ty, accepts),
+            // What is computed is compared afterwards.
+            PatternKind::Variable(_) | PatternKind::Wildcard | PatternKind::Equal(_) => {
+                self.domain(pattern.ty, accepts)
+            }
+            PatternKind::Array(elements) => {
+                let mut columns = Vec::new();
+                for element in elements {
+                    columns.push(self.pattern_domain(element, literal, accepts)?);
+                }
+                let mut values = Vec::new();
+                self.rows_of(&[], &columns, pattern.ty, &mut values)?;
+                Ok(values.into())
+            }
             PatternKind::As(_, inner) => self.pattern_domain(inner, literal, accepts),
             PatternKind::Literal(_) => Ok([literal(self, pattern)].into()),
             PatternKind::Nil => Ok([self.intern(&[])].into()),
