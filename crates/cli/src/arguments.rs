@@ -27,12 +27,32 @@ pub struct Common {
     /// Write nothing but errors; the exit code tells the answer
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub quiet: bool,
+    /// Which warnings to show
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHICH",
+        default_value = "grouped",
+        help_heading = "Common options"
+    )]
+    pub warnings: Warnings,
     /// Colours in messages
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Common options")]
     pub color: Colour,
     /// How many threads to use; 0 for one a core
     #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "Common options")]
     pub threads: usize,
+}
+
+/// Which warnings are shown.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Warnings {
+    /// None
+    None,
+    /// Those of one kind together, where there are many
+    Grouped,
+    /// Each of them
+    All,
 }
 
 /// When messages are coloured.

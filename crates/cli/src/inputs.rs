@@ -116,16 +116,16 @@ impl ModelSource {
             Ok(checked) => checked,
             Err(diagnostics) => return Err(Failure { code: 2, diagnostics, sources }),
         };
-        if !checked.warnings.is_empty() {
-            terminal.remark(sources.render_all(&checked.warnings, terminal.colour));
-        }
         let Some(root) = checked.program.main() else {
             return Err(Failure::wrong(format!("{} has no process MAIN", self.model.display()))
                 .help("say where to start with `--root 'PROCESS (…)'`"));
         };
         let options = lnt::Options { provenance };
         match LntModel::new(checked.program, root, &options) {
-            Ok(model) => Ok(ModelFile { sources, model }),
+            Ok(model) => {
+                terminal.warn(&sources, &model.relevant(checked.warnings));
+                Ok(ModelFile { sources, model })
+            }
             Err(diagnostics) => Err(Failure { code: 2, diagnostics, sources }),
         }
     }

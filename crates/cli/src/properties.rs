@@ -44,9 +44,7 @@ impl PropertySource {
         for path in &self.files {
             match logic::load_properties(path, sources) {
                 Ok(loaded) => {
-                    if !loaded.warnings.is_empty() {
-                        terminal.remark(sources.render_all(&loaded.warnings, terminal.colour));
-                    }
+                    terminal.warn(sources, &loaded.warnings);
                     let file = path.display().to_string();
                     properties.extend(loaded.properties.into_iter().map(|one| (one, Some(file.clone()))));
                 }

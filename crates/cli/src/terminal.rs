@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use crate::arguments::{Colour, Common};
+use source::{Diagnostic, Sources};
+
+use crate::arguments::{Colour, Common, Warnings};
 use crate::failure::Failure;
 
 /// The user's side of a run: results on standard output, everything else on standard error.
@@ -17,7 +19,11 @@ pub struct Terminal {
     pub colour: bool,
     /// Coloured results.
     results: bool,
+    warnings: Warnings,
 }
+
+/// The most errors that are shown at once.
+const MOST_ERRORS: usize = 20;
 
 impl Terminal {
     pub fn new(common: &Common) -> Self {
@@ -31,6 +37,7 @@ impl Terminal {
             quiet: common.quiet,
             colour: coloured(io::stderr().is_terminal()),
             results: coloured(io::stdout().is_terminal()),
+            warnings: common.warnings,
         }
     }
 
@@ -64,9 +71,25 @@ impl Terminal {
         }
     }
 
+    /// Shows warnings, as many of them as the user wants to see.
+    pub fn warn(&self, sources: &Sources, warnings: &[Diagnostic]) {
+        if warnings.is_empty() || self.warnings == Warnings::None {
+            return;
+        }
+        let grouped = match self.warnings {
+            Warnings::Grouped => sources.grouped(warnings),
+            _ => warnings.to_vec(),
+        };
+        let summed_up = grouped.len() < warnings.len();
+        self.remark(sources.render_all(&grouped, self.colour));
+        if summed_up {
+            self.remark("\n`--warnings all` shows each of them, `--warnings none` shows none");
+        }
+    }
+
     /// Shows why a command failed and gives its exit code.
     pub fn fail(&self, failure: &Failure) -> ExitCode {
-        let text = failure.sources.render_all(&failure.diagnostics, self.colour);
+        let text = failure.sources.render_first(&failure.diagnostics, MOST_ERRORS, self.colour);
         let _ = writeln!(io::stderr().lock(), "{text}");
         ExitCode::from(failure.code)
     }

@@ -224,6 +224,42 @@ fn the_tour_runs_to_its_end() {
     );
 }
 
+/// A model with many variables that nobody reads, some of them in a process that never runs, and a gate that is there
+/// for the sake of the interface.
+const UNREAD: &str = "module unread is
+   channel c is (nat) end channel
+   process IDLE [A : c] is var z : nat in A (?z) end var end process
+   process MAIN [A : c, NEVER : none] is
+      var p, q, r, s, t : nat in A (?p); A (?q); A (?r); A (?s); A (?t) end var
+   end process
+end module
+";
+
+#[test]
+fn warnings_are_grouped_about_what_runs_and_can_be_switched_off() {
+    let folder = folder(&[("unread.lnt", UNREAD)]);
+    let grouped = err(&watershed(folder.path(), &["explore", "unread.lnt"]));
+    assert_eq!(grouped.matches("warning").count() - grouped.matches("--warnings").count(), 1, "{grouped}");
+    assert!(grouped.contains("warning: 5 variables are never read"), "{grouped}");
+    assert!(grouped.contains("also at unread.lnt:5, unread.lnt:5, unread.lnt:5 and 1 more"), "{grouped}");
+    assert!(!grouped.contains("NEVER") && !grouped.contains("`z`"), "{grouped}");
+    let all = err(&watershed(folder.path(), &["explore", "unread.lnt", "--warnings", "all"]));
+    assert_eq!(all.matches("is never read").count(), 5, "{all}");
+    assert_eq!(err(&watershed(folder.path(), &["explore", "unread.lnt", "--warnings", "none"])), "");
+    let other = err(&watershed(folder.path(), &["explore", "unread.lnt", "--root", "IDLE"]));
+    assert!(other.contains("`z` is never read") && !other.contains("`p`"), "{other}");
+}
+
+#[test]
+fn many_errors_are_cut_and_counted() {
+    let body: String = (0..30).map(|n| format!("A (unknown_{n});\n")).collect();
+    let text = format!("module m is process MAIN [A : any] is {body} stop end process end module");
+    let folder = folder(&[("m.lnt", &text)]);
+    let output = watershed(folder.path(), &["explore", "m.lnt"]);
+    assert_eq!((code(&output), err(&output).matches("error: unknown").count()), (2, 20));
+    assert!(err(&output).ends_with("10 more errors\n"), "{}", err(&output));
+}
+
 #[test]
 fn help_completions_and_manual_pages_exist() {
     let folder = folder(&[]);

@@ -122,6 +122,22 @@ impl LntModel {
         Ok(model)
     }
 
+    /// Those of the program's warnings that concern what the root reaches: not what stands in processes and functions
+    /// that never run.
+    pub fn relevant(&self, mut warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let processes = self.program.processes.iter().map(|process| process.extent);
+        let functions = self.program.functions.iter().map(|function| function.extent);
+        let never: Vec<Span> =
+            processes.chain(functions).filter(|extent| !self.compiled.reached.contains(extent)).collect();
+        let inside = |span: Span, extent: &Span| {
+            span.file == extent.file && extent.start <= span.start && span.end <= extent.end
+        };
+        warnings.retain(|warning| {
+            warning.span().is_none_or(|span| !never.iter().any(|extent| inside(span, extent)))
+        });
+        warnings
+    }
+
     /// The program that this model runs.
     pub fn program(&self) -> &Program {
         &self.program

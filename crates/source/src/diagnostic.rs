@@ -35,6 +35,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do.
     pub helps: Vec<String>,
+    /// What several messages of this kind say together, after their number: "variables are never read".
+    pub several: Option<&'static str>,
 }
 
 impl Diagnostic {
@@ -49,7 +51,14 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, message: impl Into<String>) -> Self {
-        Self { severity, message: message.into(), labels: Vec::new(), notes: Vec::new(), helps: Vec::new() }
+        Self {
+            severity,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+            several: None,
+        }
     }
 
     /// Adds a place; the first one added is the primary one.
@@ -76,6 +85,12 @@ impl Diagnostic {
             Some(text) => self.help(text),
             None => self,
         }
+    }
+
+    /// Says what many messages of this kind can be summed up with, after their number.
+    pub fn several(mut self, text: &'static str) -> Self {
+        self.several = Some(text);
+        self
     }
 
     /// Whether this stops the run.
@@ -127,10 +142,67 @@ impl Sources {
 
     /// Renders several diagnostics, a blank line between two, in the order of their positions.
     pub fn render_all(&self, diagnostics: &[Diagnostic], colour: bool) -> String {
+        self.render_first(diagnostics, usize::MAX, colour)
+    }
+
+    /// Renders as many diagnostics as asked for, errors first where not all are shown, and says how many there are more.
+    pub fn render_first(&self, diagnostics: &[Diagnostic], most: usize, colour: bool) -> String {
+        let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+        sorted.sort_by_key(|diagnostic| {
+            (diagnostics.len() > most && !diagnostic.is_error(), diagnostic.span())
+        });
+        let hidden = sorted.split_off(most.min(sorted.len()));
+        let mut rendered: Vec<String> = sorted.into_iter().map(|one| self.render(one, colour)).collect();
+        for (severity, word) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
+            let count = hidden.iter().filter(|one| one.severity == severity).count();
+            if count > 0 {
+                let plural = if count == 1 { "" } else { "s" };
+                rendered.push(format!("{count} more {word}{plural}"));
+            }
+        }
+        rendered.join("\n\n")
+    }
+
+    /// Diagnostics with those of one kind summed up, where there are more than two of it: the first one's place is
+    /// shown, the next ones are named.
+    pub fn grouped(&self, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
+        const FEW: usize = 2;
+        const NAMED: usize = 3;
         let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
         sorted.sort_by_key(|diagnostic| diagnostic.span());
-        let rendered: Vec<String> = sorted.into_iter().map(|one| self.render(one, colour)).collect();
-        rendered.join("\n\n")
+        let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
+        for diagnostic in sorted {
+            let kind = diagnostic.several;
+            match groups.iter_mut().find(|group| kind.is_some() && group[0].several == kind) {
+                Some(group) => group.push(diagnostic),
+                None => groups.push(vec![diagnostic]),
+            }
+        }
+        let mut shown = Vec::new();
+        for group in groups {
+            let (first, Some(several)) = (group[0], group[0].several.filter(|_| group.len() > FEW)) else {
+                shown.extend(group.into_iter().cloned());
+                continue;
+            };
+            let places = group[1..].iter().filter_map(|one| one.span()).take(NAMED).map(|span| {
+                let place = self.position(span);
+                format!("{}:{}", self.name(span.file), place.line)
+            });
+            let places: Vec<String> = places.collect();
+            let mut note = format!("also at {}", places.join(", "));
+            if group.len() > NAMED + 1 {
+                note += &format!(" and {} more", group.len() - NAMED - 1);
+            }
+            let mut summary = Diagnostic::new(first.severity, format!("{} {several}", group.len()));
+            summary.labels.extend(
+                first.labels.first().map(|label| SpanLabel {
+                    span: label.span,
+                    text: format!("the first: {}", first.message),
+                }),
+            );
+            shown.push(summary.note(note));
+        }
+        shown
     }
 
     /// A byte range that the renderer can slice the text with, whatever the span says.
@@ -175,6 +247,32 @@ error: type mismatch
   = note: nat and bool are different types
   = help: write a number";
         assert_eq!(sources.render(&error, false), expected);
+    }
+
+    #[test]
+    fn many_of_one_kind_are_summed_up_and_many_errors_counted() {
+        let mut sources = Sources::new();
+        let file = sources.add("m.lnt", "a\nb\nc\nd\ne\nf\n");
+        let at = |line: u32| Span { file, start: 2 * line, end: 2 * line + 1 };
+        let unread = |line| {
+            Diagnostic::warning(format!("variable {line} is never read"))
+                .label(at(line), "not read")
+                .several("variables are never read")
+        };
+        let mut all: Vec<Diagnostic> = (0..5).rev().map(unread).collect();
+        all.push(Diagnostic::warning("something else").label(at(5), "here"));
+        let grouped = sources.grouped(&all);
+        let messages: Vec<&str> = grouped.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(messages, ["5 variables are never read", "something else"]);
+        assert_eq!(grouped[0].notes, ["also at m.lnt:2, m.lnt:3, m.lnt:4 and 1 more"]);
+        assert_eq!(grouped[0].span(), Some(at(0)));
+        // Two are still told one by one.
+        assert_eq!(sources.grouped(&all[3..]).len(), 3);
+        let errors: Vec<Diagnostic> =
+            (0..5).map(|line| Diagnostic::error("wrong").label(at(line), "")).chain(all).collect();
+        let rendered = sources.render_first(&errors, 3, false);
+        assert_eq!(rendered.matches("error: wrong").count(), 3);
+        assert!(rendered.ends_with("2 more errors\n\n6 more warnings"), "{rendered}");
     }
 
     #[test]

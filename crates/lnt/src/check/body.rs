@@ -336,6 +336,7 @@ impl<'a> Body<'a> {
             let declared = self.scope[id].span;
             self.error(
                 Diagnostic::warning(format!("`{}` is an `in` parameter, and is changed here", name.text))
+                    .several("`in` parameters are changed")
                     .label(name.span, "the caller does not see this change")
                     .label(declared, "declared here")
                     .help(format!(

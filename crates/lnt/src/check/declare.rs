@@ -219,6 +219,7 @@ impl Declare<'_> {
         self.diagnostics.push(
             Diagnostic::warning(format!("unknown pragma `!{}`", pragma.name.text))
                 .label(pragma.span, "ignored")
+                .several("pragmas are unknown and ignored")
                 .maybe_help(near.map(|near| format!("did you mean `!{near}`?"))),
         );
     }

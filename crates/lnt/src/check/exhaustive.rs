@@ -31,6 +31,7 @@ pub(super) fn check(
         if matrix.useful(&rows, &row, &types) == Some(false) {
             diagnostics.push(
                 Diagnostic::warning("this branch is never taken")
+                    .several("branches of `case` are never taken")
                     .label(alternative.span, "earlier branches cover everything that it matches"),
             );
         }
@@ -47,6 +48,7 @@ pub(super) fn check(
             let guarded = alternatives.clone().any(|one| one.guard.is_some());
             let mut diagnostic =
                 Diagnostic::warning(format!("this `case` does not cover `{}`", example.join(", ")))
+                    .several("`case` statements do not cover all values")
                     .label(keyword, "a value that no branch matches is a run-time error")
                     .help(format!("add a branch `| {} -> …`", example.join(", ")));
             if guarded {

@@ -427,6 +427,7 @@ impl<'a> Body<'a> {
         self.error(
             Diagnostic::warning(format!("type `{name}` does not declare \"{group}\""))
                 .label(span, format!("`{written}` needs it"))
+                .several("functions are used that no `with` clause declares")
                 .help(format!("add `with \"{group}\"` to the definition of `{name}`")),
         );
     }

@@ -168,13 +168,15 @@ impl Flow<'_, '_> {
             let diagnostic = match self.written[index] {
                 Some(written) => Diagnostic::warning(format!("{what} `{}` is never read", variable.name))
                     .label(variable.span, "its values are not used")
-                    .label(written, "assigned here"),
+                    .label(written, "assigned here")
+                    .several("variables are never read"),
                 None => Diagnostic::warning(format!("{what} `{}` is never used", variable.name))
-                    .label(variable.span, "not used"),
+                    .label(variable.span, "not used")
+                    .several("variables are never used"),
             };
             let received = self.written[index].is_some();
             let help = match received {
-                true => format!("remove it, or write `use {}` where that is intended", variable.name),
+                true => format!("remove it, or write `use {}` if that is intended", variable.name),
                 false => "remove it".to_owned(),
             };
             self.diagnostics.push(diagnostic.help(help));
@@ -184,16 +186,20 @@ impl Flow<'_, '_> {
             if self.gate_used[index] || self.unit.used.gates.contains(&id) {
                 continue;
             }
+            // Interfaces are often declared in full, so that a process has the gates of its neighbours: a parameter
+            // that is not used is no reason for a warning.
+            if self.unit.gates.contains(&id) {
+                continue;
+            }
             let Gate { name, span, .. } = gate;
-            let parameter = self.unit.gates.contains(&id);
-            let what = match (self.unit.process, parameter) {
-                (false, _) => "exception",
-                (true, true) => "gate",
-                (true, false) => "local gate",
+            let (what, several) = match self.unit.process {
+                false => ("exception", "exceptions are never raised"),
+                true => ("local gate", "local gates are never used"),
             };
             self.diagnostics.push(
                 Diagnostic::warning(format!("{what} `{name}` is never used"))
                     .label(*span, "not used")
+                    .several(several)
                     .help("remove it"),
             );
         }
@@ -485,6 +491,7 @@ impl Flow<'_, '_> {
                 let before = &parts[index - 1];
                 self.diagnostics.push(
                     Diagnostic::warning("this is never reached")
+                        .several("statements are never reached")
                         .label(head(part), "no path leads here")
                         .label(head(last_of(before)), why_never(before)),
                 );

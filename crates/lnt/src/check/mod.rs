@@ -157,5 +157,6 @@ impl Globals {
         let message = format!("{what} `{}` is defined in a module that is not imported here", name.text);
         Diagnostic::warning(message.trim_start())
             .label(name.span, format!("the definition in module `{module}` is used"))
+            .several("names are defined in modules that are not imported where they are used")
     }
 }

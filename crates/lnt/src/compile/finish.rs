@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use model::SharedRows;
-use source::Diagnostic;
+use source::{Diagnostic, Span};
 
 use super::code::{Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
@@ -21,7 +21,13 @@ impl Compiler<'_> {
         self.number_locations();
         self.find_dead_slots();
         self.code.flows = self.flows_wanted;
+        let processes = self.instances.keys().map(|instance| self.program[instance.process].extent);
+        let functions = self.function_numbers.keys().map(|&function| self.program[function].extent);
+        let mut reached: Vec<Span> = processes.chain(functions).collect();
+        reached.sort_unstable();
+        reached.dedup();
         Ok(Compiled {
+            reached,
             code: self.code,
             types: self.types,
             values: self.values,

@@ -38,6 +38,8 @@ pub struct Compiled {
     pub values: SharedRows,
     /// The constructs that steps can fire.
     pub marks: Vec<Mark>,
+    /// The processes and functions that the root reaches, as their extents in the source.
+    pub reached: Vec<Span>,
     /// What was observed: the mark of a decision, its outcome or 2, and pairs of place and value.
     pub observations: SharedRows,
 }

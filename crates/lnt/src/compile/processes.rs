@@ -18,7 +18,7 @@ use crate::typed::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct InstanceKey {
     region: u32,
-    process: ProcessId,
+    pub(super) process: ProcessId,
     gates: Vec<Binding>,
     /// The values of parameters that are never assigned and get a constant here.
     constants: Vec<Option<u32>>,

@@ -22,6 +22,7 @@ impl Parser<'_> {
                 if self.at_sequence_end() {
                     self.diagnostics.push(
                         Diagnostic::warning("a `;` with nothing after it")
+                            .several("times, nothing follows a `;`")
                             .label(semicolon, "separates statements, but none follows")
                             .help("remove it"),
                     );
@@ -570,6 +571,7 @@ impl Parser<'_> {
         if name.key() == "exit" && self.at_end_of_statement() {
             self.diagnostics.push(
                 Diagnostic::warning("`exit` is not a statement of LNT")
+                    .several("times, `exit` is used as a statement, which LNT does not have")
                     .label(name.span, "taken as the end of the behaviour, as in LOTOS")
                     .help("write `null`, or nothing at all at the end of a process"),
             );
@@ -606,6 +608,7 @@ impl Parser<'_> {
         let span = self.span_since(start);
         self.diagnostics.push(
             Diagnostic::warning("offers are written between parentheses")
+                .several("actions have their offers written as in LOTOS, without parentheses")
                 .label(span, "written as in LOTOS")
                 .help("write `G (V, ?x)` for `G !V ?x`"),
         );
