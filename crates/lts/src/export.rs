@@ -18,16 +18,33 @@ pub fn write_dot(lts: &Lts, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  node [shape=circle, fontname=\"sans-serif\"];")?;
     writeln!(out, "  edge [fontname=\"sans-serif\"];")?;
     writeln!(out, "  {} [shape=doublecircle];", lts.initial())?;
+    for state in lts.unexplored() {
+        writeln!(out, "  {state} [style=dashed];")?;
+    }
     for state in lts.deadlocks() {
         writeln!(out, "  {state} [style=filled, fillcolor=\"#dddddd\"];")?;
     }
-    let labels: Vec<String> =
-        lts.labels().iter().map(|(_, text)| text.replace('\\', "\\\\").replace('"', "\\\"")).collect();
+    let labels: Vec<String> = lts.labels().iter().map(|(_, text)| escaped(text)).collect();
     for transition in lts.transitions() {
         let label = &labels[transition.label.index()];
         writeln!(out, "  {} -> {} [label=\"{label}\"];", transition.source, transition.target)?;
     }
     writeln!(out, "}}")
+}
+
+/// A text as Graphviz has it between quotes.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\\\"),
+            '"' => escaped.push_str("\\\""),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
 }
 
 /// Writes a system as one JSON object: `initial`, `states`, `labels` (the internal action first) and

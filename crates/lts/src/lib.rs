@@ -21,10 +21,12 @@ mod export;
 mod file;
 mod graph;
 mod ids;
+mod import;
 mod label;
 mod lts;
 mod mapping;
 mod network;
+mod partial;
 mod progress;
 mod random;
 mod relabel;
@@ -38,11 +40,13 @@ pub use export::{write_dot, write_json};
 pub use file::{FileError, format_extension, is_standard_stream, read_text, write_file};
 pub use graph::Components;
 pub use ids::{LabelId, OriginId, StateId};
+pub use import::{parse_dot, parse_json};
 pub use label::{Labels, TAU_TEXT, gate, offers};
 pub use lts::{Edge, Incoming, Lts, Transition};
 pub use network::{
     ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, parse_network,
 };
+pub use partial::NOT_EXPLORED;
 pub use progress::Progress;
 pub use random::{Chance, RandomSystem, Shape};
 pub use rows::RowSet;

@@ -28,13 +28,17 @@ fn print(values: &Values<'_>, ty: TypeId, value: u32, depth: usize, text: &mut S
             let _ = if *signed { write!(text, "{number:+}") } else { write!(text, "{number}") };
         }
         Kind::Char { .. } => {
-            let _ = write!(text, "'{}'", char::from_u32(value).unwrap_or('?'));
+            text.push('\'');
+            print_character(char::from_u32(value).unwrap_or('?'), '\'', text);
+            text.push('\'');
         }
         Kind::Real => {
             let _ = write!(text, "{:?}", values.real(value));
         }
         Kind::String => {
-            let _ = write!(text, "\"{}\"", values.text(value));
+            text.push('"');
+            values.text(value).chars().for_each(|character| print_character(character, '"', text));
+            text.push('"');
         }
         Kind::Enumeration(constructors) => {
             text.push_str(&values.program[constructors[value as usize]].name.to_uppercase());
@@ -77,5 +81,20 @@ fn print_list(
             text.push_str(", ");
         }
         print(values, ty, value, depth + 1, text);
+    }
+}
+
+/// A character between quotes as LNT writes it, so that different texts are different labels, each on one line.
+fn print_character(character: char, quote: char, text: &mut String) {
+    match character {
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        '\\' => text.push_str("\\\\"),
+        _ if character == quote => text.extend(['\\', quote]),
+        control if control.is_control() => {
+            let _ = write!(text, "\\x{:02x}", u32::from(control));
+        }
+        other => text.push(other),
     }
 }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use rayon::prelude::*;
 use source::{Diagnostic, Sources};
 
+use super::write::from_one_line;
 use crate::builder::TooLarge;
 use crate::file::{self, FileError, Input};
 use crate::ids::{LabelId, StateId};
@@ -451,7 +452,7 @@ impl BlockParser {
             let label = std::str::from_utf8(label).map_err(|_| {
                 Cursor { row, at: 0 }.error("the label is not UTF-8 text", row.len(), parsed.lines)
             })?;
-            let label = parsed.labels.intern(label);
+            let label = parsed.labels.intern(&from_one_line(label));
             parsed.sorted &= source >= last_source;
             last_source = source;
             parsed.sources.push(source);

@@ -1,5 +1,9 @@
 //! Writing AUT: labels quoted, the internal action bare, as CADP writes them.
+//!
+//! The format has no escapes, and a label ends with its line. Line ends inside a label are written as the pictures that
+//! Unicode has for them, `␊` and `␍`; where a label has these characters itself, `␛` stands before them.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::lts::Lts;
@@ -18,7 +22,10 @@ pub fn write_aut(lts: &Lts, out: &mut dyn Write) -> io::Result<()> {
     let middles: Vec<String> = lts
         .labels()
         .iter()
-        .map(|(label, text)| if label.is_tau() { format!(", {text}, ") } else { format!(", \"{text}\", ") })
+        .map(|(label, text)| match label.is_tau() {
+            true => format!(", {text}, "),
+            false => format!(", \"{}\", ", on_one_line(text)),
+        })
         .collect();
     const BLOCK: usize = 1 << 16;
     let mut block: Vec<u8> = Vec::with_capacity(BLOCK + 256);
@@ -34,6 +41,50 @@ pub fn write_aut(lts: &Lts, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     out.write_all(&block)
+}
+
+const PICTURES: [(char, char); 2] = [('\n', '␊'), ('\r', '␍')];
+const ESCAPE: char = '␛';
+
+/// A label without line ends.
+fn on_one_line(label: &str) -> Cow<'_, str> {
+    let is_special = |character: char| {
+        character == ESCAPE || PICTURES.iter().any(|&(end, picture)| character == end || character == picture)
+    };
+    if !label.contains(is_special) {
+        return Cow::Borrowed(label);
+    }
+    let mut text = String::with_capacity(label.len() + 8);
+    for character in label.chars() {
+        match PICTURES.iter().find(|(end, _)| *end == character) {
+            Some((_, picture)) => text.push(*picture),
+            None => {
+                if is_special(character) {
+                    text.push(ESCAPE);
+                }
+                text.push(character);
+            }
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// The label that [`on_one_line`] wrote.
+pub(super) fn from_one_line(text: &str) -> Cow<'_, str> {
+    // All three begin with this byte, and hardly any label has it.
+    if memchr::memchr(0xE2, text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut label = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match PICTURES.iter().find(|(_, picture)| *picture == character) {
+            Some((end, _)) => label.push(*end),
+            None if character == ESCAPE => label.push(characters.next().unwrap_or(ESCAPE)),
+            None => label.push(character),
+        }
+    }
+    Cow::Owned(label)
 }
 
 /// Appends a number in decimal: the formatting machinery of the standard library takes three times as long.

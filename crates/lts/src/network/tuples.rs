@@ -8,6 +8,7 @@ use super::vectors::{Flat, Vector};
 use crate::builder::LtsBuilder;
 use crate::ids::{LabelId, StateId};
 use crate::lts::{Edge, Lts};
+use crate::partial::NOT_EXPLORED;
 use crate::progress::Progress;
 use crate::rows::RowSet;
 
@@ -56,7 +57,15 @@ pub(super) fn explore(flat: &Flat, max_states: usize, progress: &Progress) -> Co
             }
         }
     }
-    builder.reserve_states(tuples.len().min(max_states.max(1)));
+    let states = tuples.len().min(max_states.max(1));
+    builder.reserve_states(states);
+    if !complete {
+        // The last state looked at may have more steps, and those behind it were not looked at.
+        let mark = builder.label(NOT_EXPLORED);
+        for state in (next.saturating_sub(1)..states).map(StateId::new) {
+            builder.add(state, mark, state);
+        }
+    }
     let lts = builder.finish().expect("tuples are numbered with 32 bits").reachable();
     Composition { lts, complete }
 }
