@@ -24,7 +24,7 @@ pub struct Common {
     /// Write the result as one JSON object
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
-    /// Write nothing but errors; the exit code tells the answer
+    /// Write nothing but errors (and JSON, with --json); the exit code tells the answer
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub quiet: bool,
     /// Which warnings to show

@@ -13,26 +13,78 @@ use crate::failure::Failure;
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
-/// Reads a transition system.
+/// Reads a transition system of which everything is known.
 pub fn read_lts(path: &Path, options: &AutOptions, terminal: &Terminal) -> Result<Lts, Failure> {
+    let lts = read_part(path, options, terminal)?;
+    match lts.unexplored().len() {
+        0 => Ok(lts),
+        missing => Err(Failure::limit(format!(
+            "{} is only part of a system: {} of its {} states were not explored",
+            path.display(),
+            missing,
+            lts.state_count()
+        ))
+        .help("explore the model in full; `info`, `convert` and `check` take partial systems as well")),
+    }
+}
+
+/// Reads a transition system, which may be partial ([`Lts::unexplored`]).
+pub fn read_part(path: &Path, options: &AutOptions, terminal: &Terminal) -> Result<Lts, Failure> {
+    let what = format!("reading {}", path.display());
+    let parsed = |parse: fn(&str) -> Result<Lts, lts::AutError>| -> Result<Lts, Failure> {
+        let text = lts::read_text(path)?;
+        let name = path.display().to_string();
+        parse(&text).map_err(|error| Failure::from(lts::ReadError::Syntax { name, error }))
+    };
     match lts::format_extension(path).as_deref() {
-        Some("aut") => {}
-        None if lts::is_standard_stream(path) => {}
+        Some("dot") => parsed(lts::parse_dot),
+        Some("json") => parsed(lts::parse_json),
         Some("exp") => {
-            return Err(Failure::wrong(format!("{} is a network, not a transition system", path.display()))
-                .help("compose it first: `watershed compose NETWORK.exp -o OUT.aut`"));
+            Err(Failure::wrong(format!("{} is a network, not a transition system", path.display()))
+                .help("compose it first: `watershed compose NETWORK.exp -o OUT.aut`"))
         }
-        extension => {
+        extension if extension != Some("aut") && !lts::is_standard_stream(path) => {
             let known =
                 extension.map_or("no extension".into(), |extension| format!("the extension .{extension}"));
-            return Err(Failure::wrong(format!("{}: can't tell the format from {known}", path.display()))
-                .help(
-                    "transition systems are read from .aut files, also .aut.gz and .aut.zst, or from `-`",
-                ));
+            Err(Failure::wrong(format!("{}: can't tell the format from {known}", path.display())).help(
+                "transition systems are read from .aut, .dot and .json files, packed with .gz or .zst, \
+                 and as AUT from `-`",
+            ))
         }
+        _ => Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, options, progress))?),
     }
-    let what = format!("reading {}", path.display());
-    Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, options, progress))?)
+}
+
+/// Writes a system that is not complete, if the user wants it: never in the place of a complete one, but beside it.
+pub fn write_partial(lts: &Lts, path: &Path, wanted: bool, terminal: &Terminal) -> Result<(), Failure> {
+    let beside = partial_path(path);
+    if !wanted {
+        terminal.remark(format!(
+            "{} is not written: the system is only partly known; --partial writes what there is to {}",
+            path.display(),
+            beside.display()
+        ));
+        return Ok(());
+    }
+    write_lts(lts, &beside)?;
+    if beside != path {
+        terminal.remark(format!("the part that was explored is in {}", beside.display()));
+    }
+    Ok(())
+}
+
+/// `x.aut.gz` becomes `x.partial.aut.gz`; standard output stays what it is.
+fn partial_path(path: &Path) -> PathBuf {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return path.to_owned() };
+    if lts::is_standard_stream(path) || (path.exists() && !path.is_file()) {
+        return path.to_owned();
+    }
+    let extensions = lts::format_extension(path).and_then(|extension| {
+        let at = name.to_lowercase().rfind(&format!(".{extension}"))?;
+        name.is_char_boundary(at).then_some(at)
+    });
+    let at = extensions.unwrap_or(name.len());
+    path.with_file_name(format!("{}.partial{}", &name[..at], &name[at..]))
 }
 
 /// Reads a network and the systems it names, which lie relative to it.

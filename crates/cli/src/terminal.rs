@@ -1,5 +1,6 @@
 //! Where results, messages and progress go.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -20,6 +21,8 @@ pub struct Terminal {
     /// Coloured results.
     results: bool,
     warnings: Warnings,
+    /// The first error in writing results.
+    lost: RefCell<Option<io::Error>>,
 }
 
 /// The most errors that are shown at once.
@@ -38,24 +41,41 @@ impl Terminal {
             colour: coloured(io::stderr().is_terminal()),
             results: coloured(io::stdout().is_terminal()),
             warnings: common.warnings,
+            lost: RefCell::new(None),
         }
     }
 
-    /// Shows a result. A reader that has gone away is not an error.
+    /// Shows a result. JSON that was asked for is shown in any case.
     pub fn show<T: Display + serde::Serialize>(&self, result: &T) {
-        if !self.quiet {
-            let mut out = io::stdout().lock();
-            let _ = match self.json {
-                true => writeln!(out, "{}", report::json(result)),
-                false => writeln!(out, "{result}"),
-            };
+        match self.json {
+            true => self.print(report::json(result)),
+            false if self.quiet => {}
+            false => self.print(result),
+        }
+    }
+
+    /// Writes to standard output; what goes wrong is told at the end ([`Terminal::finish`]).
+    fn print(&self, text: impl Display) {
+        if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+            self.lost.borrow_mut().get_or_insert(error);
+        }
+    }
+
+    /// Whether everything has been written. A reader that has gone away (`| head`) is not an error.
+    pub fn finish(&self) -> Result<(), Failure> {
+        let flushed = io::stdout().lock().flush();
+        match self.lost.take().map_or(flushed, Err) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::wrong(format!("can't write to standard output: {error}")))
+            }
+            _ => Ok(()),
         }
     }
 
     /// Shows a picture of a result, which JSON has no place for.
     pub fn show_picture(&self, text: impl Display) {
         if !self.quiet && !self.json {
-            let _ = writeln!(io::stdout().lock(), "{text}");
+            self.print(text);
         }
     }
 

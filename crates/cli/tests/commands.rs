@@ -260,6 +260,124 @@ fn many_errors_are_cut_and_counted() {
     assert!(err(&output).ends_with("10 more errors\n"), "{}", err(&output));
 }
 
+/// A counter that goes on for 200 states.
+const COUNTER: &str = "module counter is
+   channel c is (nat) end channel
+   process MAIN [A : c] is
+      var n : nat in n := 0; loop L in A (n); if n == 200 then break L end if; n := n + 1 end loop end var
+   end process
+end module
+";
+
+#[test]
+fn a_partial_result_never_takes_the_place_of_a_complete_one() {
+    let folder = folder(&[("counter.lnt", COUNTER), ("loops.exp", "par \"a.aut\" || \"b.aut\" end par")]);
+    let here = folder.path();
+    assert_eq!(code(&watershed(here, &["explore", "counter.lnt", "-o", "c.aut"])), 0);
+    let complete = std::fs::read_to_string(here.join("c.aut")).unwrap();
+    let stopped = watershed(here, &["explore", "counter.lnt", "--max-states", "50", "-o", "c.aut"]);
+    assert_eq!(code(&stopped), 3);
+    assert!(err(&stopped).contains("c.aut is not written"), "{}", err(&stopped));
+    assert_eq!(std::fs::read_to_string(here.join("c.aut")).unwrap(), complete);
+    for (name, part) in [("c.aut", "c.partial.aut"), ("d.json.gz", "d.partial.json.gz")] {
+        let arguments = ["explore", "counter.lnt", "--max-states", "50", "--partial", "-o", name];
+        assert_eq!(code(&watershed(here, &arguments)), 3);
+        let info = json(&watershed(here, &["info", "--json", part]));
+        assert_eq!(
+            (info["complete"].as_bool(), info["deadlocks"].as_u64()),
+            (Some(false), Some(0)),
+            "{info}"
+        );
+        assert!(info["unexplored"].as_u64().unwrap() >= 1);
+    }
+    assert_eq!(std::fs::read_to_string(here.join("c.aut")).unwrap(), complete);
+    for arguments in [&["reduce", "c.partial.aut"][..], &["compare", "c.aut", "c.partial.aut"]] {
+        let refused = watershed(here, arguments);
+        assert_eq!(code(&refused), 3, "{arguments:?}");
+        assert!(err(&refused).contains("is only part of a system"), "{}", err(&refused));
+    }
+    assert_eq!(code(&watershed(here, &["convert", "c.partial.aut", "copy.aut"])), 0);
+    let copy = json(&watershed(here, &["info", "--json", "copy.aut"]));
+    assert_eq!(copy["complete"], false);
+    // Networks likewise.
+    for name in ["a.aut", "b.aut"] {
+        let shape = ["random", "--shape", "connected", "--seed", "3", "-o", name];
+        assert_eq!(code(&watershed(here, &shape)), 0);
+    }
+    let composed = ["compose", "loops.exp", "--max-states", "100", "-o", "n.aut"];
+    assert_eq!(code(&watershed(here, &composed)), 3);
+    assert!(!here.join("n.aut").exists() && !here.join("n.partial.aut").exists());
+    assert_eq!(code(&watershed(here, &[&composed[..], &["--partial"]].concat())), 3);
+    let part = json(&watershed(here, &["info", "--json", "n.partial.aut"]));
+    assert_eq!((part["complete"].as_bool(), part["deadlocks"].as_u64()), (Some(false), Some(0)), "{part}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_can_not_be_written_is_an_error() {
+    let folder = folder(&[("tea.aut", TEA), ("counter.lnt", COUNTER)]);
+    let full = |arguments: &[&str]| {
+        let out = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_watershed"));
+        let output = command.args(arguments).current_dir(folder.path()).stdout(out).output().unwrap();
+        assert_eq!(code(&output), 2, "{arguments:?}");
+        assert!(err(&output).contains("No space left"), "{arguments:?}: {}", err(&output));
+    };
+    for arguments in [
+        &["info", "tea.aut"][..],
+        &["info", "tea.aut", "--json"],
+        &["convert", "tea.aut", "-"],
+        &["explore", "counter.lnt"],
+        &["check", "tea.aut", "--deadlock"],
+        &["--help"],
+        &["--version"],
+        &["explore", "--help"],
+        &["completions", "bash"],
+    ] {
+        full(arguments);
+    }
+    let to_device = watershed(folder.path(), &["convert", "tea.aut", "/dev/full"]);
+    assert_eq!(code(&to_device), 2, "{}", err(&to_device));
+}
+
+#[test]
+fn json_is_printed_when_it_is_asked_for() {
+    let folder = folder(&[("tea.aut", TEA), ("once.aut", TEA_ONCE)]);
+    for arguments in [
+        &["info", "tea.aut"][..],
+        &["reduce", "tea.aut"],
+        &["compare", "tea.aut", "once.aut"],
+        &["check", "tea.aut", "--deadlock"],
+    ] {
+        let shown = watershed(folder.path(), &[arguments, &["--json", "--quiet"]].concat());
+        assert!(json(&shown).is_object(), "{arguments:?}");
+        assert_eq!(err(&shown), "");
+    }
+}
+
+#[test]
+fn packed_models_networks_and_systems_are_read() {
+    let folder = folder(&[("counter.lnt", COUNTER), ("tea.aut", TEA), ("n.exp", "\"tea.aut.gz\"")]);
+    let here = folder.path();
+    let pack = |name: &str| {
+        let file = std::fs::read(here.join(name)).unwrap();
+        lts::write_file(&here.join(format!("{name}.gz")), |out| out.write_all(&file)).unwrap();
+    };
+    ["counter.lnt", "tea.aut", "n.exp"].into_iter().for_each(pack);
+    let explored = json(&watershed(here, &["explore", "counter.lnt.gz", "--json"]));
+    assert_eq!(explored["deadlocks"], 1);
+    assert_eq!(code(&watershed(here, &["compose", "n.exp.gz"])), 0);
+    // A module that is packed is found by those who import it.
+    std::fs::write(here.join("user.lnt"), "module user (counter) is end module").unwrap();
+    std::fs::remove_file(here.join("counter.lnt")).unwrap();
+    let imported = watershed(here, &["explore", "user.lnt", "--root", "MAIN"]);
+    assert_eq!(code(&imported), 0, "{}", err(&imported));
+    for name in ["x.dot", "x.json", "x.json.zst"] {
+        assert_eq!(code(&watershed(here, &["convert", "tea.aut", name])), 0);
+        assert_eq!(code(&watershed(here, &["compare", "tea.aut", name])), 0, "{name}");
+    }
+}
+
 #[test]
 fn help_completions_and_manual_pages_exist() {
     let folder = folder(&[]);

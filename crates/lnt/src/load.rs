@@ -359,7 +359,7 @@ impl Run<'_> {
         }
         let searched: Vec<&Path> =
             directory.into_iter().chain(self.loader.include.iter().map(PathBuf::as_path)).collect();
-        let wanted = format!("{}.lnt", import.text);
+        let wanted = ["", ".gz", ".zst"].map(|packed| format!("{}.lnt{packed}", import.text));
         let mut known = Vec::new();
         for directory in &searched {
             let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
@@ -367,9 +367,9 @@ impl Run<'_> {
             let mut names: Vec<String> =
                 entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
             names.sort();
-            let exact = names.iter().find(|name| **name == wanted);
-            if let Some(name) = exact.or_else(|| names.iter().find(|name| name.eq_ignore_ascii_case(&wanted)))
-            {
+            let exact = wanted.iter().find(|wanted| names.contains(wanted));
+            let alike = |wanted: &String| names.iter().find(|name| name.eq_ignore_ascii_case(wanted));
+            if let Some(name) = exact.or_else(|| wanted.iter().find_map(alike)) {
                 return self.read_module(import, directory, name);
             }
             known.extend(names.into_iter().filter_map(|name| name.strip_suffix(".lnt").map(str::to_owned)));
@@ -426,7 +426,7 @@ impl Run<'_> {
 
 /// The text of a file. Comments in other encodings than UTF-8 are common in old models, and harmless.
 fn read(path: &Path) -> Result<String, std::io::Error> {
-    let bytes = std::fs::read(path)?;
+    let bytes = lts::read_bytes(path).map_err(|error| error.error)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }

@@ -88,18 +88,22 @@ pub(crate) fn open(path: &Path) -> Result<Input, FileError> {
     })
 }
 
-/// The whole text of a file, for the small ones that hold networks, models and properties.
+/// The whole text of a file, for the small ones that hold networks and properties.
 pub fn read_text(path: &Path) -> Result<String, FileError> {
-    let error = FileError::at(path);
-    let bytes = match open(path)? {
-        Input::Mapped(mapping) => mapping.bytes().to_vec(),
+    let not_text = |_| FileError::at(path)(io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"));
+    String::from_utf8(read_bytes(path)?).map_err(not_text)
+}
+
+/// All bytes of a file, unpacked where its name says that it is packed.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    match open(path)? {
+        Input::Mapped(mapping) => Ok(mapping.bytes().to_vec()),
         Input::Stream(mut stream) => {
             let mut bytes = Vec::new();
-            stream.read_to_end(&mut bytes).map_err(&error)?;
-            bytes
+            stream.read_to_end(&mut bytes).map_err(FileError::at(path))?;
+            Ok(bytes)
         }
-    };
-    String::from_utf8(bytes).map_err(|_| error(io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text")))
+    }
 }
 
 /// Writes a file through `write`: to a temporary file first, renamed into place when all went well.

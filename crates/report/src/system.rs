@@ -34,6 +34,8 @@ pub struct System {
     pub deadlocks: u64,
     /// Whether this is the whole system; if not, a limit was hit.
     pub complete: bool,
+    /// How many states were not explored: their steps are not known.
+    pub unexplored: u64,
     /// The initial state.
     pub initial: u64,
     /// How many transitions are internal.
@@ -66,6 +68,11 @@ pub struct LabelUse {
     pub transitions: u64,
 }
 
+/// `1 state was`, `2 states were`
+fn was(states: u64) -> String {
+    format!("{} {}", count(states, "state"), if states == 1 { "was" } else { "were" })
+}
+
 impl fmt::Display for System {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut row = |name: &str, value: String| writeln!(out, "{name:<22}{value}");
@@ -81,7 +88,7 @@ impl fmt::Display for System {
         row("widest state", count(self.widest_state, "transition"))?;
         row("deterministic", if self.deterministic { "yes" } else { "no" }.into())?;
         if !self.complete {
-            row("complete", "no: a limit was hit".into())?;
+            row("complete", format!("no: {} not explored", was(self.unexplored)))?;
         }
         if let Some(uses) = &self.label_uses {
             writeln!(out, "\n{:>12}  label", "transitions")?;

@@ -9,7 +9,7 @@ use lts::Network;
 use super::info::describe;
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{read_lts, read_network, write_lts};
+use crate::inputs::{read_lts, read_network, write_lts, write_partial};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -31,6 +31,10 @@ pub struct Compose {
     /// Where to write the result: .aut, .dot or .json, also packed
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write what was composed even if a limit is hit: beside OUT, as NAME.partial.aut, with the states marked whose
+    /// steps are not known
+    #[arg(long, requires = "output")]
+    partial: bool,
     /// Stop at this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
@@ -43,7 +47,9 @@ impl Compose {
         let start = Instant::now();
         let reading = self.reading.options();
         let network = match self.inputs.as_slice() {
-            [path] if lts::format_extension(path).as_deref() != Some("aut") => {
+            [path]
+                if lts::format_extension(path).as_deref() == Some("exp") || lts::is_standard_stream(path) =>
+            {
                 read_network(path, &reading, terminal)?
             }
             paths => {
@@ -56,11 +62,14 @@ impl Compose {
             with_progress(terminal, "composing", |progress| network.compose(self.max_states, progress));
         let composition = composition.map_err(|error| Failure::limit(error.to_string()))?;
         if let Some(output) = &self.output {
-            write_lts(&composition.lts, output)?;
+            match composition.complete {
+                true => write_lts(&composition.lts, output)?,
+                false => write_partial(&composition.lts, output, self.partial, terminal)?,
+            }
         }
         let shown_on_standard_output = self.output.as_deref().is_some_and(lts::is_standard_stream);
         if !shown_on_standard_output {
-            terminal.show(&describe(&composition.lts, composition.complete, false, start));
+            terminal.show(&describe(&composition.lts, false, start));
         }
         if composition.complete {
             return Ok(Answer::Yes);

@@ -7,7 +7,7 @@ use lts::Internal;
 
 use crate::arguments::{Reading, Transform};
 use crate::failure::{Answer, Failure};
-use crate::inputs::{read_lts, write_lts};
+use crate::inputs::{read_part, write_lts};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -18,7 +18,7 @@ use crate::terminal::Terminal;
     watershed convert --tau tau mcrl2.aut cadp.aut.gz\n  \
     watershed convert --hide 'SEND.*' --rename 'RECV -> GET' --reachable model.aut out.aut")]
 pub struct Convert {
-    /// The transition system (.aut, also packed)
+    /// The transition system (.aut, .dot or .json, also packed)
     input: PathBuf,
     /// Where to write it: .aut, .dot or .json, also packed; `-` writes AUT to standard output
     output: PathBuf,
@@ -39,7 +39,7 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
-        let mut lts = self.transform.apply(read_lts(&self.input, &self.reading.options(), terminal)?);
+        let mut lts = self.transform.apply(read_part(&self.input, &self.reading.options(), terminal)?);
         if self.reachable {
             lts = lts.reachable();
         }

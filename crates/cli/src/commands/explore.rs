@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use explore::{Exploration, Limits, Outcome, Statistics};
+use lts::StateId;
 use model::ModelError;
 
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, write_lts};
+use crate::inputs::{ModelFile, ModelSource, write_lts, write_partial};
 use crate::progress::with_progress;
 use crate::terminal::{Terminal, peak_bytes};
 
@@ -24,6 +25,10 @@ pub struct Explore {
     /// Where to write the transition system: .aut, .dot or .json, also packed
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write what was explored even if a limit is hit: beside OUT, as NAME.partial.aut, with the states marked whose
+    /// steps are not known
+    #[arg(long, requires = "output")]
+    partial: bool,
     /// Stop at this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
@@ -51,7 +56,18 @@ impl Explore {
             explore::explore(file.model(), &limits, progress)
         });
         if let Some(output) = &self.output {
-            write_lts(&found.lts, output)?;
+            match &found.outcome {
+                Outcome::Complete => write_lts(&found.lts, output)?,
+                outcome => {
+                    let failed = match outcome {
+                        Outcome::Error { state, .. } => *state,
+                        _ => None,
+                    };
+                    let rest = (found.statistics.expanded..found.states()).map(StateId::new);
+                    let marked = found.lts.marking_unexplored(rest.chain(failed));
+                    write_partial(&marked, output, self.partial, terminal)?;
+                }
+            }
         }
         let trace = trace_to_error(&file, &found);
         if !self.output.as_deref().is_some_and(lts::is_standard_stream) {

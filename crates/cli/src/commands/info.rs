@@ -9,7 +9,7 @@ use report::LabelUse;
 
 use crate::arguments::{Reading, Transform};
 use crate::failure::{Answer, Failure};
-use crate::inputs::read_lts;
+use crate::inputs::read_part;
 use crate::terminal::{Terminal, peak_bytes};
 
 /// Show the size and shape of a transition system
@@ -19,7 +19,7 @@ use crate::terminal::{Terminal, peak_bytes};
     watershed info --labels big.aut.zst\n  \
     watershed info --json model.aut | jq .deadlocks")]
 pub struct Info {
-    /// The transition system (.aut, also packed)
+    /// The transition system (.aut, .dot or .json, also packed)
     lts: PathBuf,
     /// List the labels with the number of their transitions
     #[arg(long)]
@@ -33,17 +33,22 @@ pub struct Info {
 impl Info {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
-        let lts = self.transform.apply(read_lts(&self.lts, &self.reading.options(), terminal)?);
-        terminal.show(&describe(&lts, true, self.labels, start));
+        let lts = self.transform.apply(read_part(&self.lts, &self.reading.options(), terminal)?);
+        terminal.show(&describe(&lts, self.labels, start));
         Ok(Answer::Yes)
     }
 }
 
 /// Everything there is to say about a system.
-pub fn describe(lts: &Lts, complete: bool, label_uses: bool, start: Instant) -> report::System {
+pub fn describe(lts: &Lts, label_uses: bool, start: Instant) -> report::System {
     let mut uses = vec![0u64; lts.labels().len()];
     for edge in lts.edges() {
         uses[edge.label.index()] += 1;
+    }
+    // Marks of states that were not explored are no steps of the system.
+    let unexplored = lts.unexplored().len() as u64;
+    if let Some(mark) = lts.labels().find(lts::NOT_EXPLORED) {
+        uses[mark.index()] -= unexplored;
     }
     let rows = || lts.states().map(|state| lts.outgoing(state));
     let deterministic = |row: &[lts::Edge]| {
@@ -55,10 +60,11 @@ pub fn describe(lts: &Lts, complete: bool, label_uses: bool, start: Instant) -> 
         listing.map(|((_, text), &transitions)| LabelUse { label: text.to_owned(), transitions }).collect();
     report::System {
         states: lts.state_count() as u64,
-        transitions: lts.transition_count() as u64,
+        transitions: lts.transition_count() as u64 - unexplored,
         labels: uses.iter().filter(|&&uses| uses > 0).count() as u64,
         deadlocks: lts.deadlocks().count() as u64,
-        complete,
+        complete: unexplored == 0,
+        unexplored,
         initial: lts.initial().index() as u64,
         internal_transitions: uses[lts::LabelId::TAU.index()],
         divergent_states: lts.divergent_states().len() as u64,

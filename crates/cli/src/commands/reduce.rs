@@ -19,7 +19,7 @@ use crate::terminal::Terminal;
     watershed reduce model.aut --by branching -o small.aut\n  \
     watershed reduce --hide 'SEND.*' --by weak model.aut -o small.aut")]
 pub struct Reduce {
-    /// The transition system (.aut, also packed)
+    /// The transition system (.aut, .dot or .json, also packed)
     lts: PathBuf,
     /// The equivalence to keep: strong, branching, divbranching, weak, tau-star-a, trace or weak-trace
     #[arg(long, value_name = "RELATION", default_value_t = Relation::Strong)]
