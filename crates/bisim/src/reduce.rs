@@ -77,7 +77,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Determinisation found more states than the limit allows.
-    #[error("the deterministic system has more than {limit} states")]
+    #[error("more than {limit} sets of states were needed")]
     TooManyStates {
         /// The limit that was exceeded.
         limit: usize,

@@ -2,7 +2,9 @@
 
 mod naive;
 
-use bisim::{Comparison, Reason, Relation, Side, classes, compare, reduce};
+use bisim::{
+    Comparison, Excess, Limits, Part, Preorder, Reason, Relation, Side, classes, compare, excess, reduce,
+};
 use lts::{LabelId, Lts, LtsBuilder, StateId};
 use merc_reduction::Equivalence;
 use proptest::prelude::*;
@@ -149,6 +151,68 @@ fn comparisons_agree_with_the_definitions_and_reasons_hold() {
         }
         Ok(())
     });
+}
+
+/// The labels of a run, and whether it is one.
+fn run_of(lts: &Lts, edges: &[usize]) -> Vec<(String, StateId)> {
+    let mut state = lts.initial();
+    let step = |&edge: &usize| {
+        assert!(lts.edge_range(state).contains(&edge), "the run is broken");
+        state = lts.edges()[edge].target;
+        (lts.label(lts.edges()[edge].label).to_owned(), state)
+    };
+    edges.iter().map(step).collect()
+}
+
+#[test]
+fn preorders_agree_with_the_definitions_and_reasons_hold() {
+    let mut counts = [[0usize; 2]; 5];
+    let counted = std::cell::RefCell::new(&mut counts);
+    check(4000, (systems(6), systems(6)), |(left, right)| {
+        let (both, second) = left.beside(&right);
+        let (left, right) = (left.build(), right.build());
+        for (place, preorder) in Preorder::ALL.into_iter().enumerate() {
+            let included = naive::included(&both, preorder, 0, second);
+            counted.borrow_mut()[place][usize::from(included)] += 1;
+            let found = excess(&left, &right, preorder, &Limits::default()).unwrap();
+            prop_assert_eq!(found.is_none(), included, "{}", preorder);
+            let weak = preorder != Preorder::TraceInclusion;
+            let labels = |edges: &[usize]| -> Vec<String> {
+                let labels = run_of(&left, edges).into_iter().map(|(label, _)| label);
+                labels.filter(|label| !weak || label != "i").collect()
+            };
+            match found {
+                None => {}
+                Some(Excess::Run { edges }) => {
+                    let labels = labels(&edges);
+                    prop_assert!(naive::performs(&left, &labels, weak));
+                    prop_assert!(!naive::performs(&right, &labels, weak), "{}: {:?}", preorder, labels);
+                    let (_, shorter) = labels.split_last().unwrap();
+                    prop_assert!(naive::performs(&right, shorter, weak));
+                }
+                Some(Excess::Refusal { edges, refused, offered }) => {
+                    let end = run_of(&left, &edges).last().map_or(left.initial(), |(_, state)| *state);
+                    let offers: std::collections::BTreeSet<String> =
+                        left.outgoing(end).iter().map(|edge| left.label(edge.label).to_owned()).collect();
+                    prop_assert!(
+                        !offers.contains("i") && refused.iter().all(|label| !offers.contains(label))
+                    );
+                    prop_assert_eq!(offers.into_iter().collect::<Vec<_>>(), offered);
+                    prop_assert!(!naive::refuses(&right, &labels(&edges), &refused), "{:?}", refused);
+                }
+                Some(Excess::Formula(formula)) => {
+                    prop_assert!(naive::holds(&left, &formula), "{}: {} on the left", preorder, formula);
+                    prop_assert!(!naive::holds(&right, &formula), "{}: {} on the right", preorder, formula);
+                    let positive = |part: &Part| matches!(part, Part::True | Part::And(_) | Part::Some(..));
+                    prop_assert!(formula.parts().iter().all(positive), "{}", formula);
+                }
+                Some(Excess::TooLarge) => prop_assert!(false, "gave up on a small system"),
+            }
+        }
+        Ok(())
+    });
+    // Both answers are met often enough to mean something.
+    assert!(counts.iter().flatten().all(|&count| count > 300), "{counts:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use bisim::{Formula, Part, Relation, Step};
+use bisim::{Formula, Part, Preorder, Relation, Step};
 use lts::{LabelId, Lts, StateId};
 
 type Matrix = Vec<Vec<bool>>;
@@ -18,6 +18,18 @@ pub fn relation(lts: &Lts, relation: Relation) -> Matrix {
         Relation::DivergencePreservingBranching => system.divergence_preserving(),
         Relation::Trace => system.same_traces(&system.steps),
         Relation::WeakTrace => system.same_traces(&system.tau_star_steps()),
+    }
+}
+
+/// Whether state `s` does only what state `t` allows, by the definition of the preorder.
+pub fn included(lts: &Lts, preorder: Preorder, s: usize, t: usize) -> bool {
+    let system = System::of(lts);
+    match preorder {
+        Preorder::Simulation => system.simulation(&system.steps)[s][t],
+        Preorder::WeakSimulation => system.simulation(&system.weak_steps())[s][t],
+        Preorder::TraceInclusion => system.follows(&system.steps, s, t, false),
+        Preorder::WeakTraceInclusion => system.follows(&system.tau_star_steps(), s, t, false),
+        Preorder::Failures => system.follows(&system.tau_star_steps(), s, t, true),
     }
 }
 
@@ -95,6 +107,65 @@ impl System {
                 return related;
             }
         }
+    }
+
+    /// The greatest relation in which every step is answered by one of `answers`.
+    fn simulation(&self, answers: &[Vec<(LabelId, usize)>]) -> Matrix {
+        let mut related = full(self.size);
+        loop {
+            let before = related.clone();
+            for (s, row) in related.iter_mut().enumerate() {
+                for (t, related) in row.iter_mut().enumerate() {
+                    *related &= self.steps[s].iter().all(|&(label, target)| {
+                        answers[t].iter().any(|&(answer, to)| answer == label && before[target][to])
+                    });
+                }
+            }
+            if related == before {
+                return related;
+            }
+        }
+    }
+
+    /// Whether all traces of `s` are traces of `t` and, where asked for, all refusals at rest are: both sides are
+    /// followed through the sets of states that each trace leads to.
+    fn follows(&self, steps: &[Vec<(LabelId, usize)>], s: usize, t: usize, refusals: bool) -> bool {
+        type Set = BTreeSet<usize>;
+        let after = |set: &Set, label: LabelId| -> Set {
+            let steps = set.iter().flat_map(|&state| steps[state].iter());
+            steps.filter(|(own, _)| *own == label).map(|&(_, target)| target).collect()
+        };
+        let offers = |state: usize| -> BTreeSet<LabelId> {
+            self.steps[state].iter().map(|&(label, _)| label).collect()
+        };
+        let at_rest = |set: &Set| -> Vec<usize> {
+            let silent: Set = set.iter().flat_map(|&state| self.silent[state].iter().copied()).collect();
+            let rests = |state: &usize| self.steps[*state].iter().all(|(label, _)| !label.is_tau());
+            silent.into_iter().filter(rests).collect()
+        };
+        let mut seen: BTreeSet<(Set, Set)> = BTreeSet::new();
+        let mut todo = vec![(Set::from([s]), Set::from([t]))];
+        while let Some((mine, theirs)) = todo.pop() {
+            if !seen.insert((mine.clone(), theirs.clone())) {
+                continue;
+            }
+            let allowed = |state: &usize| {
+                at_rest(&theirs).into_iter().any(|other| offers(other).is_subset(&offers(*state)))
+            };
+            if refusals && !at_rest(&mine).iter().all(allowed) {
+                return false;
+            }
+            let labels: BTreeSet<LabelId> =
+                mine.iter().flat_map(|&state| steps[state].iter().map(|(label, _)| *label)).collect();
+            for label in labels {
+                let (mine, theirs) = (after(&mine, label), after(&theirs, label));
+                if theirs.is_empty() {
+                    return false;
+                }
+                todo.push((mine, theirs));
+            }
+        }
+        true
     }
 
     fn bisimulation(&self, steps: &[Vec<(LabelId, usize)>]) -> Matrix {
@@ -185,6 +256,22 @@ pub fn performs(lts: &Lts, labels: &[String], skip_internal: bool) -> bool {
         reached = next.filter(|(label, _)| lts.label(*label) == text).map(|&(_, target)| target).collect();
     }
     !reached.is_empty()
+}
+
+/// Whether a system can be at rest after these visible labels and refuse all of some others.
+pub fn refuses(lts: &Lts, labels: &[String], refused: &[String]) -> bool {
+    let system = System::of(lts);
+    let mut states: BTreeSet<usize> = system.silent[lts.initial().index()].clone();
+    for label in labels {
+        let steps = states.iter().flat_map(|&state| &system.steps[state]);
+        let targets: Vec<usize> =
+            steps.filter(|(own, _)| lts.label(*own) == label).map(|&(_, target)| target).collect();
+        states = targets.into_iter().flat_map(|target| system.silent[target].iter().copied()).collect();
+    }
+    states.into_iter().any(|state| {
+        let offers = |text: &str| system.steps[state].iter().any(|(label, _)| lts.label(*label) == text);
+        !offers("i") && !refused.iter().any(|label| offers(label))
+    })
 }
 
 /// Whether a formula holds in the initial state, by the semantics of MCL.
