@@ -66,7 +66,8 @@ impl Reading {
 /// What happens to a transition system before the command looks at it.
 #[derive(Args)]
 pub struct Transform {
-    /// Make labels internal: GATE, '"exact label"' or a regular expression for whole labels
+    /// Make labels internal: GATE, '"exact label"' or an extended regular expression for whole labels, such as
+    /// 'SEND !(1|2)'
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub hide: Vec<Selector>,
     /// Make all labels internal but these
@@ -75,7 +76,7 @@ pub struct Transform {
     /// Remove the transitions with these labels, and what can't be reached without them
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub cut: Vec<Selector>,
-    /// Rename labels: 'GATE -> NEW', or with a regular expression 'SEND (.*) -> PUT $1'
+    /// Rename labels: 'GATE -> NEW', or with an extended regular expression 'SEND (.*) -> PUT $1'
     #[arg(long, value_name = "RULE", value_parser = parse_rename, help_heading = "Labels")]
     pub rename: Vec<(Selector, String)>,
 }

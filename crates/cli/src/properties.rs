@@ -21,7 +21,8 @@ pub struct PropertySource {
     /// There is no endless sequence of internal steps
     #[arg(long, help_heading = "Properties without a file")]
     livelock: bool,
-    /// No such label ever happens: GATE, '"exact label"' or a regular expression
+    /// No such label ever happens: GATE, '"exact label"' or an extended regular expression for whole labels (patterns
+    /// in property files are basic ones)
     #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
     never: Vec<String>,
     /// Such a label can happen

@@ -90,7 +90,14 @@ impl Display for Action {
             ActionKind::Constant(value) => write!(out, "{value}"),
             ActionKind::Tau => out.write_str("tau"),
             ActionKind::Exact(text) => out.write_str(&quoted(text)),
-            ActionKind::Regex(text, _) => write!(out, "'{}'", text.replace('\'', "\\'")),
+            ActionKind::Regex(pattern) => {
+                write!(out, "'{}'", pattern.text.replace('\'', "\\'"))?;
+                match pattern.syntax {
+                    Syntax::Basic => Ok(()),
+                    // What is shown is then MCL only in spirit, and says so.
+                    Syntax::Extended => out.write_str(" (* extended *)"),
+                }
+            }
             ActionKind::Pattern(pattern) => write!(out, "{pattern}"),
             ActionKind::Not(of) => write!(out, "(not {of})"),
             ActionKind::And(all) => chain(out, all, " and "),

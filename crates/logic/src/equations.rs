@@ -99,6 +99,11 @@ pub(crate) fn translate(formula: &Formula, negated: bool) -> Result<Equations, F
     Ok(Equations { nodes, root, actions, free, block, block_count })
 }
 
+/// A value pattern that stands alone: what it does not bind itself is a constant.
+pub(crate) fn pattern_code(pattern: &ActionPattern) -> ActionCode {
+    Translator::default().pattern(pattern)
+}
+
 /// The successors of a node, by position.
 pub(crate) fn successor(node: &Node, at: usize) -> Option<NodeId> {
     match node {
@@ -451,24 +456,8 @@ impl Translator {
             ActionKind::Constant(value) => ActionCode::Constant(*value),
             ActionKind::Tau => ActionCode::Exact(lts::TAU_TEXT.to_owned()),
             ActionKind::Exact(text) => ActionCode::Exact(text.clone()),
-            ActionKind::Regex(_, regex) => ActionCode::Regex(regex.clone()),
-            ActionKind::Pattern(pattern) => {
-                let mut offers = Vec::new();
-                for offer in &pattern.offers {
-                    offers.push(match offer {
-                        Offer::Value(value) => OfferCode::Value(self.code(value)),
-                        Offer::Bind(name, type_of) => OfferCode::Bind(self.declare(name), type_of.clone()),
-                        Offer::Any => OfferCode::Any,
-                        Offer::Rest => OfferCode::Rest,
-                    });
-                }
-                let condition = pattern.condition.as_ref().map(|one| self.code(one));
-                ActionCode::Pattern {
-                    gate: pattern.gate.as_ref().map(|gate| gate.text.clone()),
-                    offers,
-                    condition,
-                }
-            }
+            ActionKind::Regex(pattern) => ActionCode::Regex(pattern.regex.clone()),
+            ActionKind::Pattern(pattern) => self.pattern(pattern),
             ActionKind::Not(of) => ActionCode::Not(Box::new(self.action(of, false))),
             ActionKind::And(all) => {
                 ActionCode::And(all.iter().map(|one| self.action(one, exports)).collect())
@@ -490,6 +479,22 @@ impl Translator {
             self.variables.truncate(outer);
         }
         code
+    }
+
+    /// Leaves in scope what the pattern binds.
+    fn pattern(&mut self, pattern: &ActionPattern) -> ActionCode {
+        let mut offers = Vec::new();
+        for offer in &pattern.offers {
+            offers.push(match offer {
+                Offer::Value(value) => OfferCode::Value(self.code(value)),
+                Offer::Bind(name, type_of) => OfferCode::Bind(self.declare(name), type_of.clone()),
+                Offer::Any => OfferCode::Any,
+                Offer::Rest => OfferCode::Rest,
+            });
+        }
+        let condition = pattern.condition.as_ref().map(|one| self.code(one));
+        let gate = pattern.gate.as_ref().map(|gate| gate.text.clone());
+        ActionCode::Pattern { gate, offers, condition }
     }
 
     /// The states from which a sequence leads to `next`, or all sequences do.

@@ -26,6 +26,7 @@
 
 mod action;
 mod automaton;
+mod basic;
 mod check;
 mod components;
 mod display;
@@ -53,7 +54,7 @@ pub use automaton::{
     Automaton, inevitability, regular_violation, regular_witness, response, safety_violation,
 };
 pub use equations::FormulaTooLarge;
-pub use honesty::{unknown_gates, unmatched};
+pub use honesty::{unknown_gates, unmatched, unmatched_selector};
 pub use property::{
     PATTERNS, Properties, Property, deadlock, inevitable, livelock, load_properties, load_text, never,
     reachable,

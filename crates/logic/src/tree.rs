@@ -110,7 +110,7 @@ pub enum ActionKind {
     /// `"LABEL"`: the label with this text.
     Exact(String),
     /// `'REGEX'`: every label that the expression matches as a whole.
-    Regex(String, Box<Regex>),
+    Regex(LabelPattern),
     /// `{ GATE !1 ?x:nat ... where x < 3 }`
     Pattern(ActionPattern),
     /// `not A`
@@ -121,6 +121,50 @@ pub enum ActionKind {
     Or(Vec<Action>),
     /// `A implies B`, `A equ B`, `A xor B`
     Binary(BinaryOperator, Box<Action>, Box<Action>),
+}
+
+/// A regular expression for whole labels.
+#[derive(Clone, Debug)]
+pub struct LabelPattern {
+    /// As it is written.
+    pub text: String,
+    /// In which syntax that is.
+    pub syntax: Syntax,
+    /// Ready to be matched with whole labels.
+    pub regex: Box<Regex>,
+}
+
+/// How regular expressions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// The basic regular expressions of POSIX, as in MCL: `( ) { } + ? |` stand for themselves.
+    Basic,
+    /// Extended ones, as on the command line.
+    Extended,
+}
+
+impl LabelPattern {
+    /// Compiles an expression, or says what is wrong with it.
+    ///
+    /// ```
+    /// use logic::tree::{LabelPattern, Syntax};
+    /// let basic = LabelPattern::new("SEND !{.*}", Syntax::Basic)?;
+    /// assert!(basic.regex.is_match("SEND !{1, 2}"));
+    /// let extended = LabelPattern::new("SEND|RECEIVE", Syntax::Extended)?;
+    /// assert!(extended.regex.is_match("RECEIVE"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn new(text: &str, syntax: Syntax) -> Result<Self, String> {
+        let regex = match syntax {
+            Syntax::Basic => lts::whole_label_regex(&crate::basic::extended(text)?),
+            Syntax::Extended => lts::whole_label_regex(text),
+        };
+        let regex = regex.map_err(|error| match error {
+            lts::SelectorError::Regex { reason, .. } => reason,
+            other => other.to_string(),
+        })?;
+        Ok(Self { text: text.to_owned(), syntax, regex: Box::new(regex) })
+    }
 }
 
 /// A pattern on the gate and the offers of a label.

@@ -64,6 +64,48 @@ fn unmatched_labels_and_missing_occasions_are_told() {
 }
 
 #[test]
+fn patterns_are_basic_regular_expressions() {
+    let lts = system(&[(0, "EX !0 !1 !{0}", 1), (1, "A", 0)]);
+    assert!(!said(&lts, "[ true* . 'EX !0 .* !{0}' ] false").0);
+    assert!(!said(&lts, "[ true* . 'EX !0 .* !{' # \"0}\" ] false").0);
+    let (holds, text) = said(&lts, "[ true* . '(A|B)' ] false");
+    assert!(holds && text.contains("as an extended regular expression it would match \"A\""), "{text}");
+    // On the command line it is the other way round.
+    let mut sources = Sources::new();
+    let property = logic::never("EX !0 .* !{0}", &mut sources).unwrap();
+    let warnings = logic::unmatched(&property.formula, &["EX !0 !1 !{0}"]);
+    let text = sources.render_all(&warnings, false);
+    assert!(text.contains("as a basic regular expression, as in MCL, it would match"), "{text}");
+    assert_eq!(property.formula.to_string(), "([ (true* . 'EX !0 .* !{0}' (* extended *)) ] false)");
+}
+
+#[test]
+fn values_that_never_occur_are_told() {
+    let lts = system(&[(0, "SEND !1 !TRUE", 1), (1, "RECEIVE !\"a\"", 0)]);
+    for text in [
+        "[ true* . { SEND !2 ... } ] false",
+        "[ true* . { SEND ?any } ] false",
+        "[ true* . { SEND ?x:bool ... where x } ] false",
+        "[ true* . { SEND ?x:nat ?any where x > 1 } ] false",
+        "[ true* . { SEND ?x:nat !x } ] false",
+        "[ true* . { any ?any ?any ?any } ] false",
+        "[ true* . { RECEIVE !\"b\" } ] false",
+    ] {
+        let (_, told) = said(&lts, text);
+        assert!(told.contains("has the values of"), "{text}: {told}");
+    }
+    // Nothing false is said of what depends on other values.
+    for text in [
+        "[ true* . { SEND ?x:nat ?any } . { SEND !x ?any where x = 5 } ] false",
+        "forall y:nat among { 7 ... 9 } . [ true* . { SEND !y !TRUE } ] false",
+        "[ true* . { SEND ?x:nat !TRUE where x < 2 } . true* . { RECEIVE ?y:string where y = \"a\" } ] false",
+    ] {
+        let (_, told) = said(&lts, text);
+        assert!(!told.contains("has the values of"), "{text}: {told}");
+    }
+}
+
+#[test]
 fn patterns_mean_what_they_say() {
     // A; then B or a loop of internal steps; then C for ever.
     let lts = system(&[(0, "A", 1), (1, "B", 2), (1, "i", 1), (2, "C", 2)]);

@@ -11,7 +11,7 @@ mod state;
 use source::{Diagnostic, Span, closest};
 
 use crate::lexer::{KEYWORDS, Token, TokenKind};
-use crate::tree::{Formula, Name, Type};
+use crate::tree::{Formula, Name, Syntax, Type};
 
 /// How deep constructs may be nested. Far more than people write, and little enough for a small stack.
 pub(crate) const DEPTH_LIMIT: usize = 200;
@@ -31,14 +31,30 @@ pub(crate) struct Parsed {
 }
 
 /// Parses the tokens of one file: one formula, or properties.
-pub(crate) fn parse(tokens: Vec<Token>, silent: bool, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
-    let mut parser =
-        Parser { tokens, at: 0, depth: 0, errors: 0, silent, last_error: None, brackets: 0, diagnostics };
+pub(crate) fn parse(
+    tokens: Vec<Token>,
+    syntax: Syntax,
+    silent: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Parsed> {
+    let mut parser = Parser {
+        tokens,
+        syntax,
+        at: 0,
+        depth: 0,
+        errors: 0,
+        silent,
+        last_error: None,
+        brackets: 0,
+        diagnostics,
+    };
     parser.file()
 }
 
 pub(crate) struct Parser<'a> {
     tokens: Vec<Token>,
+    /// That of patterns on labels.
+    syntax: Syntax,
     at: usize,
     depth: usize,
     errors: usize,

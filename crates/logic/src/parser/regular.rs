@@ -5,8 +5,12 @@
 use source::{Diagnostic, Span};
 
 use super::Parser;
+use crate::basic;
 use crate::lexer::{KEYWORDS, TokenKind};
-use crate::tree::{Action, ActionKind, ActionPattern, BinaryOperator, Name, Offer, Regular, RegularKind};
+use crate::tree::{
+    Action, ActionKind, ActionPattern, BinaryOperator, LabelPattern, Name, Offer, Regular, RegularKind,
+    Syntax,
+};
 
 /// The largest bound of a counted repetition.
 const REPEAT_LIMIT: u32 = 10_000;
@@ -273,6 +277,7 @@ impl Parser<'_> {
             .iter()
             .map(|(kind, text)| match kind {
                 TokenKind::Pattern => text.clone(),
+                _ if is_pattern && self.syntax == Syntax::Basic => basic::escape(text),
                 _ if is_pattern => regex::escape(text),
                 _ => text.clone(),
             })
@@ -280,19 +285,19 @@ impl Parser<'_> {
         if !is_pattern {
             return self.action(ActionKind::Exact(text), start);
         }
-        match lts::whole_label_regex(&text) {
-            Ok(regex) => self.action(ActionKind::Regex(text, Box::new(regex)), start),
-            Err(error) => {
-                let reason = match error {
-                    lts::SelectorError::Regex { reason, .. } => reason,
-                    other => other.to_string(),
-                };
+        match LabelPattern::new(&text, self.syntax) {
+            Ok(pattern) => self.action(ActionKind::Regex(pattern), start),
+            Err(reason) => {
                 self.at -= 1;
-                self.error(
-                    Diagnostic::error("this pattern is not a regular expression")
-                        .label(start, reason)
-                        .help("write \\ before ( ) [ ] { } . * + ? to mean the character itself, or use \"…\" for one label"),
-                );
+                let help = match self.syntax {
+                    Syntax::Basic => {
+                        "patterns in MCL are basic regular expressions: write \\ before . * [ \\ to mean the character itself, or use \"…\" for one label"
+                    }
+                    Syntax::Extended => {
+                        "write \\ before ( ) [ ] { } . * + ? | to mean the character itself, or use \"…\" for one label"
+                    }
+                };
+                self.error(Diagnostic::error("this pattern can't be used").label(start, reason).help(help));
                 self.bump();
                 wrong(start)
             }

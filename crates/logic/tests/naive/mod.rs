@@ -219,7 +219,7 @@ fn matches(action: &Action, label: &str, env: &Env) -> Vec<Env> {
         ActionKind::Constant(value) => yes(*value),
         ActionKind::Tau => yes(label == "i"),
         ActionKind::Exact(text) => yes(label == text),
-        ActionKind::Regex(_, regex) => yes(regex.is_match(label)),
+        ActionKind::Regex(pattern) => yes(pattern.regex.is_match(label)),
         ActionKind::Not(of) => yes(matches(of, label, env).is_empty()),
         ActionKind::Or(all) => yes(all.iter().any(|one| !matches(one, label, env).is_empty())),
         ActionKind::And(all) => all.iter().fold(vec![env.clone()], |envs, one| {
