@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use source::{Diagnostic, Sources};
+
 use crate::arguments::{Colour, Common};
 use crate::failure::Failure;
 
@@ -61,6 +63,13 @@ impl Terminal {
     pub fn remark(&self, text: impl Display) {
         if !self.quiet {
             let _ = writeln!(io::stderr().lock(), "{text}");
+        }
+    }
+
+    /// Shows warnings that speak of no source text.
+    pub fn warn(&self, warnings: &[Diagnostic]) {
+        if !warnings.is_empty() {
+            self.remark(Sources::new().render_all(warnings, self.colour));
         }
     }
 

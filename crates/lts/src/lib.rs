@@ -41,7 +41,7 @@ pub use ids::{LabelId, OriginId, StateId};
 pub use label::{Labels, TAU_TEXT, gate, offers};
 pub use lts::{Edge, Incoming, Lts, Transition};
 pub use network::{
-    ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, parse_network,
+    ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, Unmatched, parse_network,
 };
 pub use progress::Progress;
 pub use random::{Chance, RandomSystem, Shape};

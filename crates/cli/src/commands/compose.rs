@@ -55,6 +55,11 @@ impl Compose {
         let composition =
             with_progress(terminal, "composing", |progress| network.compose(self.max_states, progress));
         let composition = composition.map_err(|error| Failure::limit(error.to_string()))?;
+        let unmatched = composition.unmatched.iter().filter_map(|one| {
+            let labels: Vec<&str> = one.labels.iter().map(String::as_str).collect();
+            logic::unmatched_selector(&format!("`{}`", one.operator), &one.selector, &labels)
+        });
+        terminal.warn(&unmatched.collect::<Vec<_>>());
         if let Some(output) = &self.output {
             write_lts(&composition.lts, output)?;
         }
