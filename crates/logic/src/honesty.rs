@@ -255,11 +255,23 @@ fn for_each_formula(formula: &Formula, visit: &mut dyn FnMut(&Formula)) {
             }
             for_each_formula(otherwise, visit);
         }
+        FormulaKind::Case(_, branches) => {
+            branches.iter().for_each(|branch| for_each_formula(&branch.body, visit));
+        }
     }
 }
 
 /// Calls `visit` for every predicate on labels, inner ones included.
 pub(crate) fn for_each_action(formula: &Formula, visit: &mut dyn FnMut(&Action)) {
+    for_each_regular(formula, &mut |regular| {
+        if let RegularKind::Action(action) = &regular.kind {
+            in_action(action, visit);
+        }
+    });
+}
+
+/// Calls `visit` for every regular formula, inner ones included.
+fn for_each_regular(formula: &Formula, visit: &mut dyn FnMut(&Regular)) {
     for_each_formula(formula, &mut |formula| match &formula.kind {
         FormulaKind::Possible(regular, _)
         | FormulaKind::Necessary(regular, _)
@@ -269,14 +281,25 @@ pub(crate) fn for_each_action(formula: &Formula, visit: &mut dyn FnMut(&Action))
     });
 }
 
-fn in_regular(regular: &Regular, visit: &mut dyn FnMut(&Action)) {
+fn in_regular(regular: &Regular, visit: &mut dyn FnMut(&Regular)) {
+    visit(regular);
     match &regular.kind {
-        RegularKind::Nil => {}
-        RegularKind::Action(action) => in_action(action, visit),
+        RegularKind::Nil | RegularKind::Action(_) | RegularKind::Continue(_) | RegularKind::Exit(_) => {}
         RegularKind::Sequence(all) | RegularKind::Choice(all) => {
             all.iter().for_each(|one| in_regular(one, visit))
         }
-        RegularKind::Repeat { body, .. } => in_regular(body, visit),
+        RegularKind::Repeat { body, .. }
+        | RegularKind::Counted { body, .. }
+        | RegularKind::Let(_, body)
+        | RegularKind::For { body, .. }
+        | RegularKind::While(_, body)
+        | RegularKind::Until(body, _)
+        | RegularKind::Loop { body, .. } => in_regular(body, visit),
+        RegularKind::If(arms, otherwise) => {
+            arms.iter().for_each(|(_, branch)| in_regular(branch, visit));
+            otherwise.iter().for_each(|branch| in_regular(branch, visit));
+        }
+        RegularKind::Case(_, branches) => branches.iter().for_each(|branch| in_regular(&branch.body, visit)),
     }
 }
 
@@ -298,7 +321,7 @@ fn for_each_name(expression: &Expression, visit: &mut dyn FnMut(&str)) {
     match &expression.kind {
         ExpressionKind::Name(name) => visit(name),
         ExpressionKind::Call(_, all) => all.iter().for_each(|one| for_each_name(one, visit)),
-        ExpressionKind::Unary(_, of) => for_each_name(of, visit),
+        ExpressionKind::Unary(_, of) | ExpressionKind::Of(of, _) => for_each_name(of, visit),
         ExpressionKind::Binary(_, left, right) => {
             for_each_name(left, visit);
             for_each_name(right, visit);
@@ -314,6 +337,17 @@ fn for_each_binder(formula: &Formula, visit: &mut dyn FnMut(&Name)) {
             bindings.iter().for_each(|one| visit(&one.name));
         }
         FormulaKind::Quantified { variables, .. } => variables.iter().for_each(|one| visit(&one.name)),
+        FormulaKind::Case(_, branches) => branches.iter().for_each(|one| in_pattern(&one.pattern, visit)),
+        _ => {}
+    });
+    for_each_regular(formula, &mut |regular| match &regular.kind {
+        RegularKind::Let(bindings, _) => bindings.iter().for_each(|one| visit(&one.name)),
+        RegularKind::For { name, .. } => visit(name),
+        RegularKind::Loop { parameters, results, .. } => {
+            parameters.iter().for_each(|one| visit(&one.name));
+            results.iter().for_each(|(name, _)| visit(name));
+        }
+        RegularKind::Case(_, branches) => branches.iter().for_each(|one| in_pattern(&one.pattern, visit)),
         _ => {}
     });
     for_each_action(formula, &mut |action| {
@@ -325,6 +359,12 @@ fn for_each_binder(formula: &Formula, visit: &mut dyn FnMut(&Name)) {
             }
         }
     });
+}
+
+fn in_pattern(pattern: &CasePattern, visit: &mut dyn FnMut(&Name)) {
+    if let CasePattern::Bind(name, _) = pattern {
+        visit(name);
+    }
 }
 
 /// An occasion without which a property holds for nothing.

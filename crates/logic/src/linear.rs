@@ -284,7 +284,16 @@ impl<'a, S: System> Search<'a, S> {
                     path.push((instance, priority));
                     work.push(Work::Leave);
                     let priority = before.max(priority);
-                    work.extend(parts.iter().rev().map(|&part| Work::Enter(part, guard.clone(), priority)));
+                    // A condition that holds guards what stands behind it from errors in its data.
+                    let mut needed = 0;
+                    for &part in parts.iter() {
+                        needed += 1;
+                        if matches!(self.program.shape(part)?, Shape::Constant(true)) {
+                            break;
+                        }
+                    }
+                    let needed = parts[..needed].iter().rev();
+                    work.extend(needed.map(|&part| Work::Enter(part, guard.clone(), priority)));
                 }
                 Shape::Join { all: true, parts, .. } => {
                     // One part goes on, the others are conditions on this state.
@@ -295,7 +304,12 @@ impl<'a, S: System> Search<'a, S> {
                     let mut possible = true;
                     for &part in parts.iter().filter(|&&part| Some(part) != rest) {
                         match self.program.shape(part)? {
-                            Shape::Constant(value) => possible &= value,
+                            Shape::Constant(true) => {}
+                            // A condition guards what stands behind it from errors in its data.
+                            Shape::Constant(false) => {
+                                possible = false;
+                                break;
+                            }
                             _ => add_guard(&mut guard, part),
                         }
                     }

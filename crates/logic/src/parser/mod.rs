@@ -5,6 +5,7 @@
 //! the tree recurses; chains of operators are vectors and have no limit.
 
 mod data;
+mod iteration;
 mod regular;
 mod state;
 
@@ -357,21 +358,39 @@ impl Parser<'_> {
             self.error(diagnostic);
             return Type::Term(String::new());
         }
+        self.type_name()
+    }
+
+    fn type_name(&mut self) -> Type {
         let span = self.span();
         let Some(name) = self.name("a type") else { return Type::Term(String::new()) };
         match name.text.to_lowercase().as_str() {
             "bool" | "boolean" => Type::Bool,
             "nat" | "natural" => Type::Nat,
             "int" | "integer" => Type::Int,
+            "real" => Type::Real,
+            "char" | "character" => Type::Char,
             "string" => Type::String,
+            "natset" => {
+                self.at -= 1;
+                self.error(
+                    Diagnostic::error("the type natset of MCL 4 is not supported")
+                        .label(span, "not supported")
+                        .help("keep one parameter of type bool for each number that the set may hold"),
+                );
+                self.bump();
+                Type::Term(name.text)
+            }
             other => {
-                if let Some(meant) = closest(other, ["bool", "boolean", "nat", "int", "integer", "string"]) {
+                const TYPES: [&str; 8] =
+                    ["bool", "boolean", "nat", "int", "integer", "real", "char", "string"];
+                if let Some(meant) = closest(other, TYPES) {
                     self.at -= 1;
                     self.error(
                         Diagnostic::error(format!("unknown type `{}`", name.text))
                             .label(span, "not a type")
                             .help(format!("did you mean `{meant}`?"))
-                            .note("the types are bool, nat, int, string, and those of the model"),
+                            .note("the types are bool, nat, int, real, char, string, and those of the model"),
                     );
                     self.bump();
                 }
