@@ -44,6 +44,7 @@ impl Parser<'_> {
             if !self.at("elsif") {
                 break;
             }
+            self.limit(arms.len(), "branches");
         }
         let otherwise = self.eat("else").then(|| Box::new(self.regular()));
         self.closing("if", start);

@@ -205,12 +205,35 @@ impl Parser<'_> {
             _ if self.kind() == TokenKind::Word && !KEYWORDS.contains(&text.as_str()) => {
                 let name = Name { text, span: start };
                 self.bump();
+                if self.at(".") && self.tokens[self.ahead(1)].kind == TokenKind::Word {
+                    let diagnostic = Diagnostic::error("fields of records are not supported")
+                        .label(self.span(), "a field of a value")
+                        .note("values of the model's types are compared as labels print them, as a whole")
+                        .help("match the whole value, `!PAIR (1, ROCK)`, or the text of the label with a pattern");
+                    self.error(diagnostic);
+                    self.bump();
+                    self.bump();
+                    return wrong(start);
+                }
                 let arguments = if self.at("(") { self.arguments() } else { Vec::new() };
                 FormulaKind::Name(name, arguments)
             }
             _ => return self.no_operand(start),
         };
         Formula { kind, span: self.since(start) }
+    }
+
+    /// Gives up on the file where one construct has too many parts: each of them nests the others.
+    pub(super) fn limit(&mut self, count: usize, what: &str) {
+        if count >= CHAIN_LIMIT {
+            self.last_error = None;
+            let diagnostic = Diagnostic::error(format!("more than {CHAIN_LIMIT} {what} in one construct"))
+                .label(self.span(), "this is one too many")
+                .help("nest a second construct in the last one");
+            self.error(diagnostic);
+            self.silent = true;
+            self.at = self.tokens.len() - 1;
+        }
     }
 
     fn no_operand(&mut self, start: Span) -> Formula {
@@ -341,9 +364,11 @@ impl Parser<'_> {
                 type_of: type_of.clone(),
                 value: value.clone(),
             }));
-            if !self.eat(",") {
+            if !self.at(",") {
                 return bindings;
             }
+            self.limit(bindings.len(), "variables");
+            self.bump();
         }
     }
 
@@ -382,9 +407,11 @@ impl Parser<'_> {
             }
             let body = body(self);
             branches.push(Branch { pattern, condition, body });
-            if !self.eat("|") {
+            if !self.at("|") {
                 break;
             }
+            self.limit(branches.len(), "branches");
+            self.bump();
         }
         self.closing("case", start);
         Some((of, branches))
@@ -405,7 +432,9 @@ impl Parser<'_> {
             };
         }
         let mut values = vec![self.offer_value()];
-        while self.eat(",") {
+        while self.at(",") {
+            self.limit(values.len(), "values");
+            self.bump();
             values.push(self.offer_value());
         }
         CasePattern::Values(values)
@@ -478,6 +507,7 @@ impl Parser<'_> {
             if !self.at("elsif") {
                 break;
             }
+            self.limit(arms.len(), "branches");
         }
         if !self.eat("else") {
             let diagnostic = self
