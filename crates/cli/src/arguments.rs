@@ -2,8 +2,10 @@
 
 use clap::{Args, Parser, ValueEnum};
 use lts::{AutOptions, Lts, Selector};
+use source::Diagnostic;
 
 use crate::commands::Command;
+use crate::terminal::Terminal;
 
 /// Find where correct and incorrect behaviour part: a workbench for people who model, debug and test
 /// concurrent systems.
@@ -86,7 +88,8 @@ impl Reading {
 /// What happens to a transition system before the command looks at it.
 #[derive(Args)]
 pub struct Transform {
-    /// Make labels internal: GATE, '"exact label"' or a regular expression for whole labels
+    /// Make labels internal: GATE, '"exact label"' or an extended regular expression for whole labels, such as
+    /// 'SEND !(1|2)'
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub hide: Vec<Selector>,
     /// Make all labels internal but these
@@ -95,28 +98,56 @@ pub struct Transform {
     /// Remove the transitions with these labels, and what can't be reached without them
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub cut: Vec<Selector>,
-    /// Rename labels: 'GATE -> NEW', or with a regular expression 'SEND (.*) -> PUT $1'
+    /// Rename labels: 'GATE -> NEW', or with an extended regular expression 'SEND (.*) -> PUT $1'
     #[arg(long, value_name = "RULE", value_parser = parse_rename, help_heading = "Labels")]
     pub rename: Vec<(Selector, String)>,
 }
 
 impl Transform {
-    /// Applies what was asked for: cut, rename, hide, keep.
-    pub fn apply(&self, mut lts: Lts) -> Lts {
-        if !self.cut.is_empty() {
-            lts = lts.cut(&self.cut);
-        }
-        if !self.rename.is_empty() {
-            lts = lts.rename(&self.rename);
-        }
-        if !self.hide.is_empty() {
-            lts = lts.hide(&self.hide);
-        }
-        if !self.keep.is_empty() {
-            lts = lts.keep(&self.keep);
-        }
+    /// Applies what was asked for to a system, and warns of what chose no label.
+    pub fn apply(&self, lts: Lts, terminal: &Terminal) -> Lts {
+        let ([lts], warnings) = self.apply_to([lts]);
+        terminal.warn(&source::Sources::new(), &warnings);
         lts
     }
+
+    /// Applies what was asked for to systems that belong together: cut, rename, hide, keep. The warnings tell what
+    /// chose no label of any of them at its turn.
+    pub fn apply_to<const N: usize>(&self, mut systems: [Lts; N]) -> ([Lts; N], Vec<Diagnostic>) {
+        let mut warnings = Vec::new();
+        if !self.cut.is_empty() {
+            warnings.extend(unmatched("--cut", &self.cut, &systems));
+            systems = systems.map(|lts| lts.cut(&self.cut));
+        }
+        if !self.rename.is_empty() {
+            let selectors: Vec<Selector> = self.rename.iter().map(|(selector, _)| selector.clone()).collect();
+            warnings.extend(unmatched("--rename", &selectors, &systems));
+            systems = systems.map(|lts| lts.rename(&self.rename));
+        }
+        if !self.hide.is_empty() {
+            warnings.extend(unmatched("--hide", &self.hide, &systems));
+            systems = systems.map(|lts| lts.hide(&self.hide));
+        }
+        if !self.keep.is_empty() {
+            warnings.extend(unmatched("--keep", &self.keep, &systems));
+            systems = systems.map(|lts| lts.keep(&self.keep));
+        }
+        (systems, warnings)
+    }
+}
+
+fn unmatched(option: &str, selectors: &[Selector], systems: &[Lts]) -> Vec<Diagnostic> {
+    let mut labels: Vec<&str> = systems.iter().flat_map(used_labels).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let warnings = selectors.iter().filter_map(|one| logic::unmatched_selector(option, one, &labels));
+    warnings.collect()
+}
+
+/// The labels of a system that some transition has.
+pub fn used_labels(lts: &Lts) -> Vec<&str> {
+    let used = lts.used_labels();
+    lts.labels().iter().filter(|(label, _)| used[label.index()]).map(|(_, text)| text).collect()
 }
 
 fn parse_selector(text: &str) -> Result<Selector, String> {

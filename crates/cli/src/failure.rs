@@ -53,6 +53,11 @@ impl Failure {
         }
         self
     }
+
+    /// Adds the hints of warnings to the last message.
+    pub fn help_of(self, warnings: &[Diagnostic]) -> Self {
+        warnings.iter().flat_map(|warning| &warning.helps).fold(self, |failure, help| failure.help(help))
+    }
 }
 
 impl From<lts::FileError> for Failure {

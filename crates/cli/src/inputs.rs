@@ -9,6 +9,7 @@ use lts::{AutOptions, Lts, Network};
 use model::Model;
 use source::Sources;
 
+use crate::arguments::Reading;
 use crate::failure::Failure;
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
@@ -85,6 +86,24 @@ fn partial_path(path: &Path) -> PathBuf {
     });
     let at = extensions.unwrap_or(name.len());
     path.with_file_name(format!("{}.partial{}", &name[..at], &name[at..]))
+}
+
+/// Reads a run: a transition system that is one (.aut, also packed), or text with a label a line. A lasso says where
+/// its cycle begins.
+pub fn read_run(
+    path: &Path,
+    reading: &Reading,
+    terminal: &Terminal,
+) -> Result<(Vec<String>, Option<usize>), Failure> {
+    if lts::format_extension(path).as_deref() == Some("aut") {
+        let options = AutOptions { sparse: true, ..reading.options() };
+        return read_lts(path, &options, terminal)?
+            .only_run()
+            .ok_or_else(|| Failure::wrong(format!("{} is not a single run", path.display())));
+    }
+    let text = lts::read_text(path)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Ok((lines.map(str::to_owned).collect(), None))
 }
 
 /// Reads a network and the systems it names, which lie relative to it.

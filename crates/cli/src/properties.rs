@@ -21,7 +21,8 @@ pub struct PropertySource {
     /// There is no endless sequence of internal steps
     #[arg(long, help_heading = "Properties without a file")]
     livelock: bool,
-    /// No such label ever happens: GATE, '"exact label"' or a regular expression
+    /// No such label ever happens: GATE, '"exact label"' or an extended regular expression for whole labels (patterns
+    /// in property files are basic ones)
     #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
     never: Vec<String>,
     /// Such a label can happen
@@ -76,4 +77,21 @@ impl PropertySource {
         }
         Ok(properties)
     }
+}
+
+/// The properties with these names, or all where no name is given.
+pub fn select(
+    properties: Vec<(Property, Option<String>)>,
+    names: &[String],
+) -> Result<Vec<(Property, Option<String>)>, Failure> {
+    let known: Vec<&str> = properties.iter().map(|(property, _)| property.name.as_str()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        let failure = Failure::wrong(format!("there is no property {unknown}"));
+        return Err(match source::closest(unknown, known.iter().copied()) {
+            Some(close) => failure.help(format!("did you mean {close}?")),
+            None => failure.help(format!("there are: {}", known.join(", "))),
+        });
+    }
+    let wanted = |property: &Property| names.is_empty() || names.contains(&property.name);
+    Ok(properties.into_iter().filter(|(property, _)| wanted(property)).collect())
 }

@@ -3,7 +3,7 @@
 use source::{Diagnostic, Span, closest};
 
 use crate::tree::*;
-use crate::value::Function;
+use crate::value::{Function, Kind};
 
 /// Checks one formula; `macros` suggests a macro for an unknown name.
 pub(crate) fn check(
@@ -11,8 +11,14 @@ pub(crate) fn check(
     macros: &dyn Fn(&str) -> Option<String>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut checker =
-        Checker { variables: Vec::new(), fixpoints: Vec::new(), negative: false, diagnostics, macros };
+    let mut checker = Checker {
+        variables: Vec::new(),
+        fixpoints: Vec::new(),
+        loops: Vec::new(),
+        negative: false,
+        diagnostics,
+        macros,
+    };
     checker.formula(formula);
 }
 
@@ -37,6 +43,8 @@ struct Fixpoint {
 struct Checker<'a> {
     variables: Vec<Variable>,
     fixpoints: Vec<Fixpoint>,
+    /// The loops around: the types of their parameters and of their results.
+    loops: Vec<(Vec<Type>, Vec<Type>)>,
     negative: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
     macros: &'a dyn Fn(&str) -> Option<String>,
@@ -163,6 +171,64 @@ impl Checker<'_> {
                 self.formula(body);
                 self.leave(outer);
             }
+            FormulaKind::Case(of, branches) => {
+                self.case(of, branches, formula.span, &mut |checker, body| checker.formula(body));
+            }
+        }
+    }
+
+    /// A case: its patterns have the type of its value, and together cover it.
+    fn case<T>(
+        &mut self,
+        of: &Expression,
+        branches: &[Branch<T>],
+        span: Span,
+        body: &mut dyn FnMut(&mut Self, &T),
+    ) {
+        let found = self.type_of(of);
+        let mut truths = [false; 2];
+        let mut covered = false;
+        for branch in branches {
+            let outer = self.variables.len();
+            let always = branch.condition.is_none();
+            match &branch.pattern {
+                CasePattern::Any => covered |= always,
+                CasePattern::Bind(name, type_of) => {
+                    if let Some(found) = found.as_ref().filter(|found| !same(found, type_of)) {
+                        self.error(
+                            Diagnostic::error(format!("expected a value of type {type_of}, found {found}"))
+                                .label(of.span, format!("the value has type {found}"))
+                                .label(name.span, format!("has type {type_of}")),
+                        );
+                    }
+                    self.declare(name, type_of);
+                    // A nat is no pattern for negative numbers.
+                    covered |= always && !(*type_of == Type::Nat && found == Some(Type::Int));
+                }
+                CasePattern::Values(values) => {
+                    for value in values {
+                        match &found {
+                            Some(found) => self.want(value, &found.clone(), "the pattern"),
+                            None => drop(self.type_of(value)),
+                        }
+                        if let ExpressionKind::Bool(truth) = value.kind {
+                            truths[usize::from(truth)] |= always;
+                        }
+                    }
+                }
+            }
+            if let Some(condition) = &branch.condition {
+                self.want(condition, &Type::Bool, "the condition");
+            }
+            body(self, &branch.body);
+            self.leave(outer);
+        }
+        if !covered && truths != [true; 2] {
+            self.error(
+                Diagnostic::error("this `case` says nothing of some values")
+                    .label(span, "not all values have a branch")
+                    .help("add a last branch `| any -> …` for the others"),
+            );
         }
     }
 
@@ -178,7 +244,7 @@ impl Checker<'_> {
     fn name(&mut self, name: &Name, arguments: &[Expression], span: Span) {
         let Some(at) = self.fixpoints.iter().rposition(|one| one.name.text == name.text) else {
             let variable = self.variables.iter().any(|one| one.name.text == name.text);
-            if variable || Function::ALL.iter().any(|(function, ..)| *function == name.text) {
+            if variable || Function::find(&name.text).is_some() {
                 let kind = match arguments.is_empty() {
                     true => ExpressionKind::Name(name.text.clone()),
                     false => ExpressionKind::Call(name.text.clone(), arguments.to_vec()),
@@ -283,12 +349,125 @@ impl Checker<'_> {
                     self.leave(outer);
                 }
             }
-            RegularKind::Repeat { body, .. } => {
+            RegularKind::Repeat { body, .. } => self.regular_alone(body),
+            RegularKind::Counted { body, min, max } => {
+                // `R{n}` has one bound for both, which is looked at once.
+                let max = max.iter().filter(|max| max.span != min.span);
+                for bound in std::iter::once(min).chain(max) {
+                    self.want(bound, &Type::Nat, "the bound");
+                }
+                self.regular_alone(body);
+            }
+            RegularKind::If(arms, otherwise) => {
+                for (condition, branch) in arms {
+                    self.want(condition, &Type::Bool, "the condition");
+                    self.regular_alone(branch);
+                }
+                otherwise.iter().for_each(|branch| self.regular_alone(branch));
+            }
+            RegularKind::Case(of, branches) => {
+                self.case(of, branches, regular.span, &mut |checker, body| checker.regular(body));
+            }
+            RegularKind::Let(bindings, body) => {
                 let outer = self.variables.len();
+                for binding in bindings {
+                    self.want(&binding.value, &binding.type_of, "the value");
+                    self.declare(&binding.name, &binding.type_of);
+                }
+                self.regular(body);
+                // What the body binds stays, the declarations go.
+                let kept = self.variables.split_off(outer + bindings.len());
+                self.leave(outer);
+                self.variables.extend(kept);
+            }
+            RegularKind::For { name, type_of, from, to, step, body } => {
+                if !matches!(type_of, Type::Nat | Type::Int) {
+                    self.error(
+                        Diagnostic::error(format!(
+                            "`for` counts with numbers, not with values of type {type_of}"
+                        ))
+                        .label(name.span, format!("has type {type_of}")),
+                    );
+                }
+                self.want(from, &Type::Int, "the first value");
+                self.want(to, &Type::Int, "the last value");
+                step.iter().for_each(|step| self.want(step, &Type::Int, "the step"));
+                let outer = self.variables.len();
+                self.declare(name, type_of);
+                // To count is a use.
+                self.variables[outer].used = true;
                 self.regular(body);
                 self.leave(outer);
             }
+            RegularKind::While(condition, body) => {
+                self.want(condition, &Type::Bool, "the condition");
+                self.regular_alone(body);
+            }
+            RegularKind::Until(body, condition) => {
+                let outer = self.variables.len();
+                self.regular(body);
+                self.want(condition, &Type::Bool, "the condition");
+                self.leave(outer);
+            }
+            RegularKind::Loop { parameters, results, body } => {
+                for parameter in parameters {
+                    self.want(&parameter.value, &parameter.type_of, "the first value");
+                }
+                let outer = self.variables.len();
+                for parameter in parameters {
+                    self.declare(&parameter.name, &parameter.type_of);
+                }
+                self.loops.push((
+                    parameters.iter().map(|one| one.type_of.clone()).collect(),
+                    results.iter().map(|(_, type_of)| type_of.clone()).collect(),
+                ));
+                self.regular(body);
+                self.loops.pop();
+                self.leave(outer);
+                if !jumps(body) {
+                    self.error(
+                        Diagnostic::error("a way through this loop ends with neither `continue` nor `exit`")
+                            .label(body.span, "not every way ends with one of them")
+                            .help("end each way with `. continue` for another round or `. exit` for none"),
+                    );
+                }
+                results.iter().for_each(|(name, type_of)| self.declare(name, type_of));
+            }
+            RegularKind::Continue(values) | RegularKind::Exit(values) => {
+                let continues = matches!(regular.kind, RegularKind::Continue(_));
+                let word = if continues { "continue" } else { "exit" };
+                let Some((parameters, results)) = self.loops.last().cloned() else {
+                    values.iter().for_each(|value| drop(self.type_of(value)));
+                    return self.error(
+                        Diagnostic::error(format!("`{word}` stands outside a loop"))
+                            .label(regular.span, "no loop to speak of")
+                            .help("write it inside `loop … end loop`"),
+                    );
+                };
+                let wanted = if continues { parameters } else { results };
+                if values.len() != wanted.len() {
+                    let counted = |count: usize, noun: &str| {
+                        format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+                    };
+                    let of = counted(wanted.len(), if continues { "parameter" } else { "result" });
+                    let given = counted(values.len(), "value");
+                    self.error(
+                        Diagnostic::error(format!("`{word}` gives {given}, but the loop has {of}"))
+                            .label(regular.span, "here"),
+                    );
+                }
+                for (value, wanted) in values.iter().zip(&wanted) {
+                    self.want(value, wanted, "the value");
+                }
+            }
         }
+    }
+
+    /// Checks a regular formula none of whose variables are known outside it.
+    fn regular_alone(&mut self, regular: &Regular) {
+        let outer = self.variables.len();
+        self.regular(regular);
+        self.leave(outer);
     }
 
     /// `exports` says whether bindings stay in scope: only where the predicate must hold for them to exist.
@@ -347,6 +526,12 @@ impl Checker<'_> {
             ExpressionKind::Bool(_) => Some(Type::Bool),
             ExpressionKind::Number(_) => Some(Type::Nat),
             ExpressionKind::Text(_) => Some(Type::String),
+            ExpressionKind::Real(_) => Some(Type::Real),
+            ExpressionKind::Char(_) => Some(Type::Char),
+            ExpressionKind::Of(of, type_of) => {
+                self.want(of, type_of, "this");
+                Some(type_of.clone())
+            }
             ExpressionKind::Wrong => None,
             ExpressionKind::Name(name) => {
                 if let Some(variable) = self.variables.iter_mut().rev().find(|one| one.name.text == *name) {
@@ -361,29 +546,36 @@ impl Checker<'_> {
             }
             ExpressionKind::Call(name, arguments) => {
                 let types: Vec<Option<Type>> = arguments.iter().map(|one| self.type_of(one)).collect();
-                if let Some(&(_, function, count)) = Function::ALL.iter().find(|(text, ..)| text == name) {
-                    let wanted = if function == Function::Length { Type::String } else { Type::Int };
-                    if types.len() != count {
+                if let Some(&(_, _, wanted, result)) = Function::find(name) {
+                    if types.len() != wanted.len() {
                         self.error(
                             Diagnostic::error(format!(
                                 "`{name}` takes {}, but gets {}",
-                                counted(count),
+                                counted(wanted.len()),
                                 types.len()
                             ))
                             .label(expression.span, "called here"),
                         );
                     }
-                    for (argument, found) in arguments.iter().zip(types) {
-                        if let Some(found) = found.filter(|found| !same(found, &wanted)) {
+                    let first = types.first().cloned().flatten();
+                    for (at, (argument, found)) in arguments.iter().zip(types).enumerate() {
+                        let Some(found) = found else { continue };
+                        let Some(wanted) = wanted.get(at) else { break };
+                        // Numbers of one call have one type.
+                        let mixed = *wanted == Kind::Number
+                            && first.as_ref().is_some_and(|first| !same(first, &found));
+                        if mixed || !wanted.accepts(&found) {
+                            let name = match (mixed, &first) {
+                                (true, Some(first)) => first.to_string(),
+                                _ => wanted.name().to_owned(),
+                            };
                             self.error(
-                                Diagnostic::error(format!(
-                                    "expected a value of type {wanted}, found {found}"
-                                ))
-                                .label(argument.span, format!("the argument has type {found}")),
+                                Diagnostic::error(format!("expected a value of type {name}, found {found}"))
+                                    .label(argument.span, format!("the argument has type {found}")),
                             );
                         }
                     }
-                    return Some(Type::Int);
+                    return Some(result.result(first.as_ref()));
                 }
                 if is_constant(name) || name == "{}" {
                     return Some(Type::Term("a model type".to_owned()));
@@ -396,7 +588,16 @@ impl Checker<'_> {
                 Some(Type::Bool)
             }
             ExpressionKind::Unary(UnaryOperator::Minus, of) => {
-                self.want(of, &Type::Int, "the operand");
+                let found = self.type_of(of)?;
+                if found == Type::Real {
+                    return Some(found);
+                }
+                if !same(&found, &Type::Int) {
+                    self.error(
+                        Diagnostic::error(format!("expected a value of type int, found {found}"))
+                            .label(of.span, format!("the operand has type {found}")),
+                    );
+                }
                 Some(Type::Int)
             }
             ExpressionKind::Binary(operator, left, right) => {
@@ -424,6 +625,10 @@ impl Checker<'_> {
                 if operator == Op::Plus && found == Some(Type::String) {
                     self.want(right, &Type::String, "the operand");
                     return Some(Type::String);
+                }
+                if found == Some(Type::Real) && operator != Op::Modulo {
+                    self.want(right, &Type::Real, "the operand");
+                    return Some(Type::Real);
                 }
                 if let Some(found) = found.filter(|found| !same(found, &Type::Int)) {
                     self.error(
@@ -489,7 +694,7 @@ pub(crate) fn is_constant(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Whether the empty sequence is in a regular formula.
+/// Whether the empty sequence is in a regular formula, whatever the values of its variables.
 pub(crate) fn nullable(regular: &Regular) -> bool {
     match &regular.kind {
         RegularKind::Nil => true,
@@ -497,5 +702,33 @@ pub(crate) fn nullable(regular: &Regular) -> bool {
         RegularKind::Sequence(all) => all.iter().all(nullable),
         RegularKind::Choice(all) => all.iter().any(nullable),
         RegularKind::Repeat { body, min, .. } => *min == 0 || nullable(body),
+        RegularKind::Counted { body, .. } | RegularKind::Let(_, body) => nullable(body),
+        RegularKind::If(arms, otherwise) => {
+            arms.iter().all(|(_, branch)| nullable(branch))
+                && otherwise.as_ref().is_none_or(|one| nullable(one))
+        }
+        RegularKind::Case(_, branches) => branches.iter().all(|branch| nullable(&branch.body)),
+        // How often these go round depends on values.
+        RegularKind::For { .. }
+        | RegularKind::While(..)
+        | RegularKind::Until(..)
+        | RegularKind::Loop { .. }
+        | RegularKind::Continue(_)
+        | RegularKind::Exit(_) => false,
+    }
+}
+
+/// Whether every way through a regular formula ends with `continue` or `exit`.
+fn jumps(regular: &Regular) -> bool {
+    match &regular.kind {
+        RegularKind::Continue(_) | RegularKind::Exit(_) => true,
+        RegularKind::Sequence(all) => all.iter().any(jumps),
+        RegularKind::Choice(all) => all.iter().all(jumps),
+        RegularKind::If(arms, otherwise) => {
+            arms.iter().all(|(_, branch)| jumps(branch)) && otherwise.as_ref().is_some_and(|one| jumps(one))
+        }
+        RegularKind::Case(_, branches) => branches.iter().all(|branch| jumps(&branch.body)),
+        RegularKind::Let(_, body) => jumps(body),
+        _ => false,
     }
 }

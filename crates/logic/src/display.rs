@@ -10,6 +10,8 @@ impl Display for Type {
             Type::Bool => "bool",
             Type::Nat => "nat",
             Type::Int => "int",
+            Type::Real => "real",
+            Type::Char => "char",
             Type::String => "string",
             Type::Term(name) => name,
         })
@@ -60,6 +62,10 @@ impl Display for Expression {
         match &self.kind {
             ExpressionKind::Bool(value) => write!(out, "{value}"),
             ExpressionKind::Number(value) => write!(out, "{value}"),
+            ExpressionKind::Real(value) => write!(out, "{value:?}"),
+            ExpressionKind::Char('\'') => out.write_str("'\\''"),
+            ExpressionKind::Char(letter) => write!(out, "'{letter}'"),
+            ExpressionKind::Of(of, type_of) => write!(out, "({of} of {type_of})"),
             ExpressionKind::Text(text) => out.write_str(&quoted(text)),
             ExpressionKind::Name(name) => out.write_str(name),
             ExpressionKind::Call(name, arguments) => {
@@ -90,7 +96,14 @@ impl Display for Action {
             ActionKind::Constant(value) => write!(out, "{value}"),
             ActionKind::Tau => out.write_str("tau"),
             ActionKind::Exact(text) => out.write_str(&quoted(text)),
-            ActionKind::Regex(text, _) => write!(out, "'{}'", text.replace('\'', "\\'")),
+            ActionKind::Regex(pattern) => {
+                write!(out, "'{}'", pattern.text.replace('\'', "\\'"))?;
+                match pattern.syntax {
+                    Syntax::Basic => Ok(()),
+                    // What is shown is then MCL only in spirit, and says so.
+                    Syntax::Extended => out.write_str(" (* extended *)"),
+                }
+            }
             ActionKind::Pattern(pattern) => write!(out, "{pattern}"),
             ActionKind::Not(of) => write!(out, "(not {of})"),
             ActionKind::And(all) => chain(out, all, " and "),
@@ -150,8 +163,84 @@ impl Display for Regular {
                     (min, Some(max)) => write!(out, "{{{min},{max}}}"),
                 }
             }
+            RegularKind::Counted { body, min, max } => {
+                write!(out, "({body}){{{min},")?;
+                match max {
+                    Some(max) => write!(out, "{max}}}"),
+                    None => out.write_str("}"),
+                }
+            }
+            RegularKind::If(arms, otherwise) => {
+                for (at, (condition, branch)) in arms.iter().enumerate() {
+                    write!(out, "{}if {condition} then {branch} ", if at > 0 { "els" } else { "" })?;
+                }
+                if let Some(otherwise) = otherwise {
+                    write!(out, "else {otherwise} ")?;
+                }
+                out.write_str("end if")
+            }
+            RegularKind::Case(of, branches) => write_case(out, of, branches),
+            RegularKind::Let(bindings, body) => {
+                out.write_str("let ")?;
+                joined(out, bindings, ", ")?;
+                write!(out, " in {body} end let")
+            }
+            RegularKind::For { name, type_of, from, to, step, body } => {
+                write!(out, "for {}:{type_of} from {from} to {to}", name.text)?;
+                if let Some(step) = step {
+                    write!(out, " step {step}")?;
+                }
+                write!(out, " do {body} end for")
+            }
+            RegularKind::While(condition, body) => write!(out, "while {condition} do {body} end while"),
+            RegularKind::Until(body, condition) => write!(out, "repeat {body} until {condition} end repeat"),
+            RegularKind::Loop { parameters, results, body } => {
+                out.write_str("loop ")?;
+                if !parameters.is_empty() {
+                    out.write_str("(")?;
+                    joined(out, parameters, ", ")?;
+                    out.write_str(") ")?;
+                }
+                if !results.is_empty() {
+                    let list: Vec<String> =
+                        results.iter().map(|(name, type_of)| format!("{}:{type_of}", name.text)).collect();
+                    write!(out, ": ({}) ", list.join(", "))?;
+                }
+                write!(out, "in {body} end loop")
+            }
+            RegularKind::Continue(values) => write_jump(out, "continue", values),
+            RegularKind::Exit(values) => write_jump(out, "exit", values),
         }
     }
+}
+
+fn write_jump(out: &mut Formatter<'_>, word: &str, values: &[Expression]) -> fmt::Result {
+    out.write_str(word)?;
+    if values.is_empty() {
+        return Ok(());
+    }
+    out.write_str(" (")?;
+    joined(out, values, ", ")?;
+    out.write_str(")")
+}
+
+fn write_case<T: Display>(out: &mut Formatter<'_>, of: &Expression, branches: &[Branch<T>]) -> fmt::Result {
+    write!(out, "case {of} is ")?;
+    for (at, branch) in branches.iter().enumerate() {
+        if at > 0 {
+            out.write_str(" | ")?;
+        }
+        match &branch.pattern {
+            CasePattern::Any => out.write_str("any")?,
+            CasePattern::Bind(name, type_of) => write!(out, "{}:{type_of}", name.text)?,
+            CasePattern::Values(values) => joined(out, values, ", ")?,
+        }
+        if let Some(condition) = &branch.condition {
+            write!(out, " where {condition}")?;
+        }
+        write!(out, " -> {}", branch.body)?;
+    }
+    out.write_str(" end case")
 }
 
 impl Display for Formula {
@@ -204,6 +293,7 @@ impl Display for Formula {
                 joined(out, bindings, ", ")?;
                 write!(out, " in {body} end let")
             }
+            FormulaKind::Case(of, branches) => write_case(out, of, branches),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::action::{ActionCode, OfferCode};
 use crate::check::is_constant;
 use crate::components::components;
 use crate::tree::*;
-use crate::value::{Code, Function, Slot, Value};
+use crate::value::{Code, Function, Real, Slot, Value};
 
 pub(crate) type NodeId = usize;
 
@@ -99,6 +99,11 @@ pub(crate) fn translate(formula: &Formula, negated: bool) -> Result<Equations, F
     Ok(Equations { nodes, root, actions, free, block, block_count })
 }
 
+/// A value pattern that stands alone: what it does not bind itself is a constant.
+pub(crate) fn pattern_code(pattern: &ActionPattern) -> ActionCode {
+    Translator::default().pattern(pattern)
+}
+
 /// The successors of a node, by position.
 pub(crate) fn successor(node: &Node, at: usize) -> Option<NodeId> {
     match node {
@@ -145,6 +150,14 @@ impl Equations {
 /// The slots of a fixpoint's parameters; a nat with its name.
 type Parameters = Vec<(Slot, Option<String>)>;
 
+#[derive(Clone)]
+struct LoopEnds {
+    head: NodeId,
+    parameters: Parameters,
+    next: NodeId,
+    results: Parameters,
+}
+
 #[derive(Default)]
 struct Translator {
     nodes: Vec<Node>,
@@ -153,8 +166,13 @@ struct Translator {
     actions: Vec<ActionCode>,
     variables: Vec<(String, Slot)>,
     fixpoints: Vec<(String, NodeId, Parameters)>,
-    /// A binder has one slot however often it is translated, by its address in the tree.
-    slots: FxHashMap<*const Name, Slot>,
+    /// A binder has one slot however often it is translated, by its address in the tree; counters of repetitions have
+    /// one too.
+    slots: FxHashMap<*const (), Slot>,
+    /// The expressions of regular formulas, made where their variables are in scope.
+    codes: FxHashMap<*const Expression, Code>,
+    /// The loops around: where a round begins and its variables, where the loop ends and its results.
+    loops: Vec<LoopEnds>,
     known: FxHashMap<(*const Formula, bool), NodeId>,
     known_actions: FxHashMap<*const Action, usize>,
     too_large: bool,
@@ -342,14 +360,102 @@ impl Translator {
                     .rev()
                     .fold(body, |next, (slot, value)| self.assign(&[slot], vec![value], next))
             }
+            FormulaKind::Case(of, branches) => {
+                let of = self.code(of);
+                let (mut bodies, mut codes) = (Vec::new(), Vec::new());
+                for branch in branches {
+                    let outer = self.variables.len();
+                    codes.push(self.branch_code(branch));
+                    bodies.push(self.formula(&branch.body, negated));
+                    self.variables.truncate(outer);
+                }
+                self.branches(&of, branches, bodies, codes)
+            }
         }
     }
 
     fn declare(&mut self, name: &Name) -> Slot {
         let fresh = self.slots.len() as Slot;
-        let slot = *self.slots.entry(std::ptr::from_ref(name)).or_insert(fresh);
+        let slot = *self.slots.entry(std::ptr::from_ref(name).cast()).or_insert(fresh);
         self.variables.push((name.text.clone(), slot));
         slot
+    }
+
+    fn declared(&self, name: &Name) -> Slot {
+        self.slots[&std::ptr::from_ref(name).cast()]
+    }
+
+    /// One node or another, as data tells.
+    fn choose(&mut self, test: Code, then: NodeId, otherwise: NodeId) -> NodeId {
+        let test_fails = Code::Unary(UnaryOperator::Not, Box::new(test.clone()));
+        let holds = self.test(test);
+        let fails = self.test(test_fails);
+        let parts = vec![self.join(true, vec![holds, then]), self.join(true, vec![fails, otherwise])];
+        self.join(false, parts)
+    }
+
+    /// The branches of a case, each with its body already translated; the last one matches whatever is left.
+    fn branches<T>(
+        &mut self,
+        of: &Code,
+        branches: &[Branch<T>],
+        bodies: Vec<NodeId>,
+        codes: Vec<BranchCode>,
+    ) -> NodeId {
+        let mut result = self.constant(false);
+        let last = branches.len() - 1;
+        for (at, ((branch, body), code)) in branches.iter().zip(bodies).zip(codes).enumerate().rev() {
+            let mut inner = match code.condition {
+                Some(condition) => self.choose(condition, body, result),
+                None => body,
+            };
+            match &branch.pattern {
+                CasePattern::Any => {}
+                CasePattern::Bind(name, type_of) => {
+                    let slot = (self.declared(name), natural(name, type_of));
+                    inner = self.assign(&[slot], vec![of.clone()], inner);
+                }
+                // What is left for the last branch is its own: the checker has seen to that.
+                CasePattern::Values(_) if at == last && branch.condition.is_none() => {}
+                CasePattern::Values(_) => {
+                    let equal = |value: Code| {
+                        Code::Binary(BinaryOperator::Equal, Box::new(of.clone()), Box::new(value))
+                    };
+                    let tests = code.values.into_iter().map(equal);
+                    let test = tests.reduce(|left, right| {
+                        Code::Binary(BinaryOperator::Or, Box::new(left), Box::new(right))
+                    });
+                    if let Some(test) = test {
+                        inner = self.choose(test, inner, result);
+                    }
+                }
+            }
+            result = inner;
+        }
+        result
+    }
+
+    /// Makes the expressions of a branch and leaves in scope what its pattern binds.
+    fn branch_code<T>(&mut self, branch: &Branch<T>) -> BranchCode {
+        let values = match &branch.pattern {
+            CasePattern::Values(values) => values.iter().map(|one| self.code(one)).collect(),
+            CasePattern::Any => Vec::new(),
+            CasePattern::Bind(name, _) => {
+                self.declare(name);
+                Vec::new()
+            }
+        };
+        BranchCode { values, condition: branch.condition.as_ref().map(|one| self.code(one)) }
+    }
+
+    /// Keeps the code of an expression for when the regular formula around it is translated.
+    fn keep_code(&mut self, expression: &Expression) {
+        let code = self.code(expression);
+        self.codes.insert(std::ptr::from_ref(expression), code);
+    }
+
+    fn kept(&self, expression: &Expression) -> Code {
+        self.codes[&std::ptr::from_ref(expression)].clone()
     }
 
     fn assign(&mut self, slots: &[(Slot, Option<String>)], values: Vec<Code>, next: NodeId) -> NodeId {
@@ -380,14 +486,18 @@ impl Translator {
 
     fn data(&mut self, expression: &Expression, negated: bool) -> NodeId {
         let code = self.code(expression);
+        let code = if negated { Code::Unary(UnaryOperator::Not, Box::new(code)) } else { code };
+        self.test(code)
+    }
+
+    fn test(&mut self, code: Code) -> NodeId {
         // What depends on no variable is decided now.
         let mut closed = true;
         code.for_each_slot(&mut |_| closed = false);
         if let (true, Ok(value)) = (closed, code.holds(&|_| None)) {
-            return self.constant(value != negated);
+            return self.constant(value);
         }
         self.constant(true);
-        let code = if negated { Code::Unary(UnaryOperator::Not, Box::new(code)) } else { code };
         self.add(Node::Data(code))
     }
 
@@ -396,6 +506,9 @@ impl Translator {
             ExpressionKind::Bool(value) => Code::Constant(Value::Bool(*value)),
             ExpressionKind::Number(value) => Code::Constant(Value::Number(*value)),
             ExpressionKind::Text(text) => Code::Constant(Value::Text(text.clone())),
+            ExpressionKind::Real(value) => Code::Constant(Value::Real(Real(*value))),
+            ExpressionKind::Char(letter) => Code::Constant(Value::Char(*letter)),
+            ExpressionKind::Of(of, _) => self.code(of),
             ExpressionKind::Wrong => Code::Constant(Value::Bool(true)),
             ExpressionKind::Name(name) => match self.variables.iter().rev().find(|(text, _)| text == name) {
                 Some(&(_, slot)) => Code::Slot(slot),
@@ -406,8 +519,8 @@ impl Translator {
             },
             ExpressionKind::Call(name, arguments) => {
                 let arguments = arguments.iter().map(|one| self.code(one)).collect();
-                match Function::ALL.iter().find(|(text, ..)| text == name) {
-                    Some(&(_, function, _)) => Code::Function(function, arguments),
+                match Function::find(name) {
+                    Some(&(_, function, ..)) => Code::Function(function, arguments),
                     None => Code::Term(name.clone(), arguments),
                 }
             }
@@ -437,12 +550,87 @@ impl Translator {
                     self.variables.truncate(outer);
                 }
             }
-            RegularKind::Repeat { body, .. } => {
+            RegularKind::Repeat { body, .. } => self.actions_alone(body),
+            RegularKind::Counted { body, min, max } => {
+                self.keep_code(min);
+                max.iter().for_each(|max| self.keep_code(max));
+                let fresh = self.slots.len() as Slot;
+                self.slots.entry(std::ptr::from_ref(regular).cast()).or_insert(fresh);
+                self.actions_alone(body);
+            }
+            RegularKind::If(arms, otherwise) => {
+                for (condition, branch) in arms {
+                    self.keep_code(condition);
+                    self.actions_alone(branch);
+                }
+                otherwise.iter().for_each(|branch| self.actions_alone(branch));
+            }
+            RegularKind::Case(of, branches) => {
+                self.keep_code(of);
+                for branch in branches {
+                    let outer = self.variables.len();
+                    if let CasePattern::Values(values) = &branch.pattern {
+                        values.iter().for_each(|value| self.keep_code(value));
+                    } else if let CasePattern::Bind(name, _) = &branch.pattern {
+                        self.declare(name);
+                    }
+                    branch.condition.iter().for_each(|condition| self.keep_code(condition));
+                    self.actions(&branch.body);
+                    self.variables.truncate(outer);
+                }
+            }
+            RegularKind::Let(bindings, body) => {
                 let outer = self.variables.len();
+                for binding in bindings {
+                    self.keep_code(&binding.value);
+                    self.declare(&binding.name);
+                }
+                self.actions(body);
+                // What the body binds stays, the declarations go.
+                self.variables.drain(outer..outer + bindings.len());
+            }
+            RegularKind::For { name, from, to, step, body, .. } => {
+                self.keep_code(from);
+                self.keep_code(to);
+                step.iter().for_each(|step| self.keep_code(step));
+                let outer = self.variables.len();
+                self.declare(name);
                 self.actions(body);
                 self.variables.truncate(outer);
             }
+            RegularKind::While(condition, body) => {
+                self.keep_code(condition);
+                self.actions_alone(body);
+            }
+            RegularKind::Until(body, condition) => {
+                let outer = self.variables.len();
+                self.actions(body);
+                self.keep_code(condition);
+                self.variables.truncate(outer);
+            }
+            RegularKind::Loop { parameters, results, body } => {
+                parameters.iter().for_each(|one| self.keep_code(&one.value));
+                let outer = self.variables.len();
+                parameters.iter().for_each(|one| {
+                    self.declare(&one.name);
+                });
+                self.actions(body);
+                self.variables.truncate(outer);
+                results.iter().for_each(|(name, _)| {
+                    self.declare(name);
+                });
+            }
+            RegularKind::Continue(values) | RegularKind::Exit(values) => {
+                values.iter().for_each(|value| self.keep_code(value));
+            }
         }
+    }
+
+    /// Likewise, and nothing stays in scope.
+    fn actions_alone(&mut self, regular: &Regular) {
+        let outer = self.variables.len();
+        self.actions(regular);
+        self.variables.truncate(outer);
     }
 
     fn action(&mut self, action: &Action, exports: bool) -> ActionCode {
@@ -451,24 +639,8 @@ impl Translator {
             ActionKind::Constant(value) => ActionCode::Constant(*value),
             ActionKind::Tau => ActionCode::Exact(lts::TAU_TEXT.to_owned()),
             ActionKind::Exact(text) => ActionCode::Exact(text.clone()),
-            ActionKind::Regex(_, regex) => ActionCode::Regex(regex.clone()),
-            ActionKind::Pattern(pattern) => {
-                let mut offers = Vec::new();
-                for offer in &pattern.offers {
-                    offers.push(match offer {
-                        Offer::Value(value) => OfferCode::Value(self.code(value)),
-                        Offer::Bind(name, type_of) => OfferCode::Bind(self.declare(name), type_of.clone()),
-                        Offer::Any => OfferCode::Any,
-                        Offer::Rest => OfferCode::Rest,
-                    });
-                }
-                let condition = pattern.condition.as_ref().map(|one| self.code(one));
-                ActionCode::Pattern {
-                    gate: pattern.gate.as_ref().map(|gate| gate.text.clone()),
-                    offers,
-                    condition,
-                }
-            }
+            ActionKind::Regex(pattern) => ActionCode::Regex(pattern.regex.clone()),
+            ActionKind::Pattern(pattern) => self.pattern(pattern),
             ActionKind::Not(of) => ActionCode::Not(Box::new(self.action(of, false))),
             ActionKind::And(all) => {
                 ActionCode::And(all.iter().map(|one| self.action(one, exports)).collect())
@@ -490,6 +662,22 @@ impl Translator {
             self.variables.truncate(outer);
         }
         code
+    }
+
+    /// Leaves in scope what the pattern binds.
+    fn pattern(&mut self, pattern: &ActionPattern) -> ActionCode {
+        let mut offers = Vec::new();
+        for offer in &pattern.offers {
+            offers.push(match offer {
+                Offer::Value(value) => OfferCode::Value(self.code(value)),
+                Offer::Bind(name, type_of) => OfferCode::Bind(self.declare(name), type_of.clone()),
+                Offer::Any => OfferCode::Any,
+                Offer::Rest => OfferCode::Rest,
+            });
+        }
+        let condition = pattern.condition.as_ref().map(|one| self.code(one));
+        let gate = pattern.gate.as_ref().map(|gate| gate.text.clone());
+        ActionCode::Pattern { gate, offers, condition }
     }
 
     /// The states from which a sequence leads to `next`, or all sequences do.
@@ -527,8 +715,174 @@ impl Translator {
                 }
                 node
             }
+            RegularKind::Counted { body, min, max } => {
+                let counter = self.slots[&std::ptr::from_ref(regular).cast()];
+                let (min, max) = (self.kept(min), max.as_ref().map(|max| self.kept(max)));
+                self.counted(body, counter, &min, max.as_ref(), next, all)
+            }
+            RegularKind::If(arms, otherwise) => {
+                let mut result = match otherwise {
+                    Some(otherwise) => self.regular(otherwise, next, all),
+                    None => next,
+                };
+                for (condition, branch) in arms.iter().rev() {
+                    let then = self.regular(branch, next, all);
+                    let test = self.kept(condition);
+                    result = self.choose(test, then, result);
+                }
+                result
+            }
+            RegularKind::Case(of, branches) => {
+                let of = self.kept(of);
+                let bodies = branches.iter().map(|branch| self.regular(&branch.body, next, all)).collect();
+                let codes = branches
+                    .iter()
+                    .map(|branch| BranchCode {
+                        values: match &branch.pattern {
+                            CasePattern::Values(values) => values.iter().map(|one| self.kept(one)).collect(),
+                            _ => Vec::new(),
+                        },
+                        condition: branch.condition.as_ref().map(|one| self.kept(one)),
+                    })
+                    .collect();
+                self.branches(&of, branches, bodies, codes)
+            }
+            RegularKind::Let(bindings, body) => {
+                let body = self.regular(body, next, all);
+                bindings.iter().rev().fold(body, |next, binding| {
+                    let slot = (self.declared(&binding.name), natural(&binding.name, &binding.type_of));
+                    let value = self.kept(&binding.value);
+                    self.assign(&[slot], vec![value], next)
+                })
+            }
+            RegularKind::For { name, type_of, from, to, step, body } => {
+                let slot = (self.declared(name), natural(name, type_of));
+                let (from, to) = (self.kept(from), self.kept(to));
+                let step = step.as_ref().map_or(whole(1), |step| self.kept(step));
+                let variable = Code::Slot(slot.0);
+                // Up or down, as the step says.
+                let upwards = binary(BinaryOperator::GreaterEqual, &step, &whole(0));
+                let below = binary(BinaryOperator::LessEqual, &variable, &to);
+                let above = binary(BinaryOperator::GreaterEqual, &variable, &to);
+                let downwards = Code::Unary(UnaryOperator::Not, Box::new(upwards.clone()));
+                let test = binary(
+                    BinaryOperator::Or,
+                    &binary(BinaryOperator::And, &upwards, &below),
+                    &binary(BinaryOperator::And, &downwards, &above),
+                );
+                // The variable may pass its last value by one step, below zero too.
+                let unchecked = (slot.0, None);
+                let head = self.fix(!all, |translator, head| {
+                    let more = binary(BinaryOperator::Plus, &variable, &step);
+                    let again = translator.assign(std::slice::from_ref(&unchecked), vec![more], head);
+                    let round = translator.regular(body, again, all);
+                    translator.choose(test, round, next)
+                });
+                self.assign(&[slot], vec![from], head)
+            }
+            RegularKind::While(condition, body) => {
+                let test = self.kept(condition);
+                self.fix(!all, |translator, head| {
+                    let round = translator.regular(body, head, all);
+                    translator.choose(test, round, next)
+                })
+            }
+            RegularKind::Until(body, condition) => {
+                let test = self.kept(condition);
+                self.fix(!all, |translator, head| {
+                    let after = translator.choose(test, next, head);
+                    translator.regular(body, after, all)
+                })
+            }
+            RegularKind::Loop { parameters, results, body } => {
+                let slots: Parameters = parameters
+                    .iter()
+                    .map(|one| (self.declared(&one.name), natural(&one.name, &one.type_of)))
+                    .collect();
+                let ends: Parameters = results
+                    .iter()
+                    .map(|(name, type_of)| (self.declared(name), natural(name, type_of)))
+                    .collect();
+                let first = parameters.iter().map(|one| self.kept(&one.value)).collect();
+                let head = self.fix(!all, |translator, head| {
+                    let parameters = slots.clone();
+                    translator.loops.push(LoopEnds { head, parameters, next, results: ends });
+                    let round = translator.regular(body, next, all);
+                    translator.loops.pop();
+                    round
+                });
+                self.assign(&slots, first, head)
+            }
+            RegularKind::Continue(values) | RegularKind::Exit(values) => {
+                // Outside a loop the checker has refused it.
+                let Some(ends) = self.loops.last().cloned() else { return next };
+                let codes = values.iter().map(|value| self.kept(value)).collect();
+                match regular.kind {
+                    RegularKind::Continue(_) => self.assign(&ends.parameters, codes, ends.head),
+                    _ => self.assign(&ends.results, codes, ends.next),
+                }
+            }
         }
     }
+
+    /// A repetition whose bounds are computed: counted by a variable of its own.
+    fn counted(
+        &mut self,
+        body: &Regular,
+        counter: Slot,
+        min: &Code,
+        max: Option<&Code>,
+        next: NodeId,
+        all: bool,
+    ) -> NodeId {
+        let count = Code::Slot(counter);
+        let more = binary(BinaryOperator::Plus, &count, &whole(1));
+        let slot = [(counter, None)];
+        // Behind the rounds that must be come those that may be.
+        let rest = self.fix(!all, |translator, head| {
+            let counted = match max {
+                Some(_) => translator.assign(&slot, vec![more.clone()], head),
+                None => head,
+            };
+            let round = translator.regular(body, counted, all);
+            let round = match max {
+                Some(max) => {
+                    let none = translator.constant(all);
+                    translator.choose(binary(BinaryOperator::Less, &count, max), round, none)
+                }
+                None => round,
+            };
+            translator.join(all, vec![next, round])
+        });
+        let head = self.fix(!all, |translator, head| {
+            let counted = translator.assign(&slot, vec![more.clone()], head);
+            let round = translator.regular(body, counted, all);
+            translator.choose(binary(BinaryOperator::Less, &count, min), round, rest)
+        });
+        let start = self.assign(&slot, vec![whole(0)], head);
+        match max {
+            // No number of times lies between bounds that are the wrong way round.
+            Some(max) => {
+                let none = self.constant(all);
+                self.choose(binary(BinaryOperator::LessEqual, min, max), start, none)
+            }
+            None => start,
+        }
+    }
+}
+
+/// The expressions of a branch.
+struct BranchCode {
+    values: Vec<Code>,
+    condition: Option<Code>,
+}
+
+fn whole(number: i64) -> Code {
+    Code::Constant(Value::Number(number))
+}
+
+fn binary(operator: BinaryOperator, left: &Code, right: &Code) -> Code {
+    Code::Binary(operator, Box::new(left.clone()), Box::new(right.clone()))
 }
 
 fn natural(name: &Name, type_of: &Type) -> Option<String> {

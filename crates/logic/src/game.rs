@@ -139,6 +139,11 @@ impl<'a, S: System> Arena<'a, S> {
                     for &part in parts.iter() {
                         let part = self.node(part, state)?;
                         self.edges.push(part);
+                        // A part that decides spares the others: a condition may guard them from errors in their data.
+                        let value = self.solution.value[part as usize];
+                        if value != UNKNOWN && (value == 1) != self.all[at] {
+                            break;
+                        }
                     }
                 }
                 Shape::Step { .. } => {

@@ -3,9 +3,13 @@
 
 use source::{Diagnostic, closest};
 
+use crate::action::LabelText;
+use crate::equations::pattern_code;
 use crate::tree::*;
 
-/// Warns of every label, pattern and gate in a formula that no label of a system satisfies.
+/// Warns of every label, pattern and value pattern in a formula that no label of a system satisfies.
+///
+/// What depends on variables bound elsewhere counts as satisfied: no warning is false.
 ///
 /// ```
 /// let mut sources = source::Sources::new();
@@ -15,37 +19,126 @@ use crate::tree::*;
 /// ```
 pub fn unmatched<T: AsRef<str>>(formula: &Formula, labels: &[T]) -> Vec<Diagnostic> {
     let labels: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+    let variables = variables(formula);
     let mut warnings = Vec::new();
     for_each_action(formula, &mut |action| {
-        let (matched, what) = match &action.kind {
-            ActionKind::Exact(text) => (labels.contains(&text.as_str()), format!("the label \"{text}\"")),
-            ActionKind::Regex(text, regex) => {
-                (labels.iter().any(|label| regex.is_match(label)), format!("the pattern '{text}'"))
+        let has_gate = |gate: &Name| labels.iter().any(|label| lts::gate(label) == gate.text);
+        let message = match &action.kind {
+            ActionKind::Exact(text) if !labels.contains(&text.as_str()) => {
+                format!("the label \"{text}\" never occurs in the system")
             }
-            ActionKind::Pattern(ActionPattern { gate: Some(gate), .. }) => (
-                labels.iter().any(|label| lts::gate(label) == gate.text),
-                format!("the gate `{}`", gate.text),
-            ),
+            ActionKind::Regex(pattern) if !labels.iter().any(|label| pattern.regex.is_match(label)) => {
+                format!("the pattern '{}' matches no label of the system", pattern.text)
+            }
+            ActionKind::Pattern(ActionPattern { gate: Some(gate), .. }) if !has_gate(gate) => {
+                format!("no label of the system has the gate `{}`", gate.text)
+            }
+            ActionKind::Pattern(pattern) if !may_match(pattern, &labels, &variables) => {
+                format!("no label of the system has the values of `{pattern}`")
+            }
             _ => return,
         };
-        if matched {
-            return;
-        }
-        let diagnostic = match &action.kind {
-            ActionKind::Pattern(_) => {
-                Diagnostic::warning(format!("{what} is that of no label of the system"))
-            }
-            ActionKind::Exact(_) => Diagnostic::warning(format!("{what} never occurs in the system")),
-            _ => Diagnostic::warning(format!("{what} matches no label of the system")),
-        };
-        let diagnostic =
-            diagnostic.label(action.span, "matches nothing").maybe_help(suggestion(action, &labels));
+        let warning = Diagnostic::warning(message)
+            .label(action.span, "matches nothing")
+            .maybe_help(suggestion(action, &labels));
         // A macro's body gives the same warning for each of its calls' places only once.
-        if !warnings.contains(&diagnostic) {
-            warnings.push(diagnostic);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
         }
     });
     warnings
+}
+
+/// All variables that a formula binds anywhere.
+fn variables(formula: &Formula) -> Vec<String> {
+    let mut names = Vec::new();
+    for_each_binder(formula, &mut |name| names.push(name.text.clone()));
+    names
+}
+
+/// Whether some label could satisfy a value pattern, whatever the values of variables bound outside it.
+fn may_match(pattern: &ActionPattern, labels: &[&str], variables: &[String]) -> bool {
+    let mut own: Vec<&str> = Vec::new();
+    let mut offers = Vec::new();
+    let known = |expression: &Expression, own: &[&str]| {
+        let mut known = true;
+        for_each_name(expression, &mut |name| {
+            known &= own.contains(&name) || !variables.iter().any(|variable| variable == name);
+        });
+        known
+    };
+    for offer in &pattern.offers {
+        offers.push(match offer {
+            Offer::Value(value) if !known(value, &own) => Offer::Any,
+            Offer::Bind(name, type_of) => {
+                own.push(&name.text);
+                Offer::Bind(name.clone(), type_of.clone())
+            }
+            other => other.clone(),
+        });
+    }
+    let condition = pattern.condition.clone().filter(|one| known(one, &own));
+    let pattern = ActionPattern { gate: pattern.gate.clone(), offers, condition };
+    let code = pattern_code(&pattern);
+    labels.iter().any(|label| {
+        // An error of the data is told when the formula is checked.
+        code.matches(&LabelText::new(label), &|_| None).map_or(true, |ways| !ways.is_empty())
+    })
+}
+
+/// A selector of the command line that chooses none of these labels, as a sentence that says so.
+///
+/// ```
+/// let selector = lts::Selector::parse("SEDN")?;
+/// let told = logic::unmatched_selector("--hide", &selector, &["SEND !1"]).unwrap();
+/// assert_eq!(told.message, "--hide SEDN: no label has this gate");
+/// assert!(logic::unmatched_selector("--hide", &lts::Selector::parse("SEND")?, &["SEND !1"]).is_none());
+/// # Ok::<(), lts::SelectorError>(())
+/// ```
+pub fn unmatched_selector(option: &str, selector: &lts::Selector, labels: &[&str]) -> Option<Diagnostic> {
+    if labels.iter().any(|label| selector.matches(label)) {
+        return None;
+    }
+    let what = match selector {
+        lts::Selector::Gate(_) => "no label has this gate",
+        lts::Selector::Exact(_) => "there is no such label",
+        lts::Selector::Pattern(_) => "this pattern matches no label",
+    };
+    let help = match selector {
+        lts::Selector::Gate(gate) => {
+            closest(gate, gates(labels)).map(|gate| format!("did you mean `{gate}`?"))
+        }
+        lts::Selector::Exact(text) => {
+            closest(text, labels.iter().copied()).map(|label| format!("did you mean \"{label}\"?"))
+        }
+        lts::Selector::Pattern(_) => in_other_syntax(&selector.to_string(), Syntax::Extended, labels),
+    };
+    Some(Diagnostic::warning(format!("{option} {selector}: {what}")).maybe_help(help))
+}
+
+/// Says so if an expression that matches nothing would match something in the other syntax.
+fn in_other_syntax(text: &str, syntax: Syntax, labels: &[&str]) -> Option<String> {
+    let other = match syntax {
+        Syntax::Basic => Syntax::Extended,
+        Syntax::Extended => Syntax::Basic,
+    };
+    let pattern = LabelPattern::new(text, other).ok()?;
+    let label = labels.iter().find(|label| pattern.regex.is_match(label))?;
+    Some(match syntax {
+        Syntax::Basic => format!(
+            "as an extended regular expression it would match \"{label}\"; patterns in MCL are basic ones, in which ( ) {{ }} + ? | stand for themselves: write AA* for A+, and join alternatives with `or`"
+        ),
+        Syntax::Extended => format!(
+            "as a basic regular expression, as in MCL, it would match \"{label}\"; on the command line expressions are extended ones: write \\ before ( ) {{ }} + ? | to mean the character itself"
+        ),
+    })
+}
+
+fn gates<'l>(labels: &[&'l str]) -> Vec<&'l str> {
+    let mut gates: Vec<&str> = labels.iter().map(|label| lts::gate(label)).collect();
+    gates.sort_unstable();
+    gates.dedup();
+    gates
 }
 
 /// Warns of every label and gate in a formula whose gate a model does not have: what can be said before any of its
@@ -81,9 +174,7 @@ pub fn unknown_gates<T: AsRef<str>>(formula: &Formula, gates: &[T]) -> Vec<Diagn
 }
 
 fn suggestion(action: &Action, labels: &[&str]) -> Option<String> {
-    let mut gates: Vec<&str> = labels.iter().map(|label| lts::gate(label)).collect();
-    gates.sort_unstable();
-    gates.dedup();
+    let gates = gates(labels);
     let list = |all: Vec<&str>| {
         let shown: Vec<String> = all.iter().take(3).map(|label| format!("\"{label}\"")).collect();
         let more = if all.len() > 3 { ", …" } else { "" };
@@ -104,7 +195,10 @@ fn suggestion(action: &Action, labels: &[&str]) -> Option<String> {
             }
             closest(gate, gates).map(|gate| format!("there is a gate `{gate}`"))
         }
-        ActionKind::Regex(text, _) => {
+        ActionKind::Regex(LabelPattern { text, syntax, .. }) => {
+            if let Some(help) = in_other_syntax(text, *syntax, labels) {
+                return Some(help);
+            }
             // The text without what only patterns have, as a person would read it.
             let plain: String = text.replace(".*", "").replace('\\', "");
             let near: Vec<&str> = labels
@@ -123,50 +217,89 @@ fn suggestion(action: &Action, labels: &[&str]) -> Option<String> {
         }
         ActionKind::Pattern(pattern) => {
             let gate = &pattern.gate.as_ref()?.text;
+            let same: Vec<&str> = labels.iter().copied().filter(|label| lts::gate(label) == gate).collect();
+            if !same.is_empty() {
+                return Some(format!("labels with the gate `{gate}` are {}", list(same)));
+            }
             closest(gate, gates).map(|gate| format!("did you mean `{gate}`?"))
         }
         _ => None,
     }
 }
 
-/// Calls `visit` for every predicate on labels, inner ones included.
-pub(crate) fn for_each_action(formula: &Formula, visit: &mut dyn FnMut(&Action)) {
+/// Calls `visit` for a formula and every formula in it.
+fn for_each_formula(formula: &Formula, visit: &mut dyn FnMut(&Formula)) {
+    visit(formula);
     match &formula.kind {
-        FormulaKind::Data(_) | FormulaKind::Name(..) => {}
-        FormulaKind::Not(of) => for_each_action(of, visit),
+        FormulaKind::Data(_)
+        | FormulaKind::Name(..)
+        | FormulaKind::Forever(_)
+        | FormulaKind::Saturated(_) => {}
         FormulaKind::And(all) | FormulaKind::Or(all) => {
-            all.iter().for_each(|one| for_each_action(one, visit))
+            all.iter().for_each(|one| for_each_formula(one, visit))
         }
         FormulaKind::Binary(_, left, right) => {
-            for_each_action(left, visit);
-            for_each_action(right, visit);
+            for_each_formula(left, visit);
+            for_each_formula(right, visit);
         }
-        FormulaKind::Possible(regular, body) | FormulaKind::Necessary(regular, body) => {
-            in_regular(regular, visit);
-            for_each_action(body, visit);
-        }
-        FormulaKind::Forever(regular) | FormulaKind::Saturated(regular) => in_regular(regular, visit),
-        FormulaKind::Fixpoint { body, .. }
+        FormulaKind::Not(body)
+        | FormulaKind::Possible(_, body)
+        | FormulaKind::Necessary(_, body)
+        | FormulaKind::Fixpoint { body, .. }
         | FormulaKind::Quantified { body, .. }
-        | FormulaKind::Let(_, body) => for_each_action(body, visit),
+        | FormulaKind::Let(_, body) => for_each_formula(body, visit),
         FormulaKind::If(arms, otherwise) => {
             for (condition, branch) in arms {
-                for_each_action(condition, visit);
-                for_each_action(branch, visit);
+                for_each_formula(condition, visit);
+                for_each_formula(branch, visit);
             }
-            for_each_action(otherwise, visit);
+            for_each_formula(otherwise, visit);
+        }
+        FormulaKind::Case(_, branches) => {
+            branches.iter().for_each(|branch| for_each_formula(&branch.body, visit));
         }
     }
 }
 
-fn in_regular(regular: &Regular, visit: &mut dyn FnMut(&Action)) {
+/// Calls `visit` for every predicate on labels, inner ones included.
+pub(crate) fn for_each_action(formula: &Formula, visit: &mut dyn FnMut(&Action)) {
+    for_each_regular(formula, &mut |regular| {
+        if let RegularKind::Action(action) = &regular.kind {
+            in_action(action, visit);
+        }
+    });
+}
+
+/// Calls `visit` for every regular formula, inner ones included.
+fn for_each_regular(formula: &Formula, visit: &mut dyn FnMut(&Regular)) {
+    for_each_formula(formula, &mut |formula| match &formula.kind {
+        FormulaKind::Possible(regular, _)
+        | FormulaKind::Necessary(regular, _)
+        | FormulaKind::Forever(regular)
+        | FormulaKind::Saturated(regular) => in_regular(regular, visit),
+        _ => {}
+    });
+}
+
+fn in_regular(regular: &Regular, visit: &mut dyn FnMut(&Regular)) {
+    visit(regular);
     match &regular.kind {
-        RegularKind::Nil => {}
-        RegularKind::Action(action) => in_action(action, visit),
+        RegularKind::Nil | RegularKind::Action(_) | RegularKind::Continue(_) | RegularKind::Exit(_) => {}
         RegularKind::Sequence(all) | RegularKind::Choice(all) => {
             all.iter().for_each(|one| in_regular(one, visit))
         }
-        RegularKind::Repeat { body, .. } => in_regular(body, visit),
+        RegularKind::Repeat { body, .. }
+        | RegularKind::Counted { body, .. }
+        | RegularKind::Let(_, body)
+        | RegularKind::For { body, .. }
+        | RegularKind::While(_, body)
+        | RegularKind::Until(body, _)
+        | RegularKind::Loop { body, .. } => in_regular(body, visit),
+        RegularKind::If(arms, otherwise) => {
+            arms.iter().for_each(|(_, branch)| in_regular(branch, visit));
+            otherwise.iter().for_each(|branch| in_regular(branch, visit));
+        }
+        RegularKind::Case(_, branches) => branches.iter().for_each(|branch| in_regular(&branch.body, visit)),
     }
 }
 
@@ -180,6 +313,57 @@ fn in_action(action: &Action, visit: &mut dyn FnMut(&Action)) {
             in_action(right, visit);
         }
         _ => {}
+    }
+}
+
+/// Calls `visit` for every name in an expression.
+fn for_each_name(expression: &Expression, visit: &mut dyn FnMut(&str)) {
+    match &expression.kind {
+        ExpressionKind::Name(name) => visit(name),
+        ExpressionKind::Call(_, all) => all.iter().for_each(|one| for_each_name(one, visit)),
+        ExpressionKind::Unary(_, of) | ExpressionKind::Of(of, _) => for_each_name(of, visit),
+        ExpressionKind::Binary(_, left, right) => {
+            for_each_name(left, visit);
+            for_each_name(right, visit);
+        }
+        _ => {}
+    }
+}
+
+/// Calls `visit` for every data variable where it is bound.
+fn for_each_binder(formula: &Formula, visit: &mut dyn FnMut(&Name)) {
+    for_each_formula(formula, &mut |formula| match &formula.kind {
+        FormulaKind::Fixpoint { parameters: bindings, .. } | FormulaKind::Let(bindings, _) => {
+            bindings.iter().for_each(|one| visit(&one.name));
+        }
+        FormulaKind::Quantified { variables, .. } => variables.iter().for_each(|one| visit(&one.name)),
+        FormulaKind::Case(_, branches) => branches.iter().for_each(|one| in_pattern(&one.pattern, visit)),
+        _ => {}
+    });
+    for_each_regular(formula, &mut |regular| match &regular.kind {
+        RegularKind::Let(bindings, _) => bindings.iter().for_each(|one| visit(&one.name)),
+        RegularKind::For { name, .. } => visit(name),
+        RegularKind::Loop { parameters, results, .. } => {
+            parameters.iter().for_each(|one| visit(&one.name));
+            results.iter().for_each(|(name, _)| visit(name));
+        }
+        RegularKind::Case(_, branches) => branches.iter().for_each(|one| in_pattern(&one.pattern, visit)),
+        _ => {}
+    });
+    for_each_action(formula, &mut |action| {
+        if let ActionKind::Pattern(pattern) = &action.kind {
+            for offer in &pattern.offers {
+                if let Offer::Bind(name, _) = offer {
+                    visit(name);
+                }
+            }
+        }
+    });
+}
+
+fn in_pattern(pattern: &CasePattern, visit: &mut dyn FnMut(&Name)) {
+    if let CasePattern::Bind(name, _) = pattern {
+        visit(name);
     }
 }
 

@@ -7,7 +7,7 @@ use source::{Diagnostic, FileId, Span};
 pub(crate) enum TokenKind {
     /// A name or keyword; keywords are told apart by their text.
     Word,
-    /// Digits.
+    /// Digits; with a dot and digits behind it, a real number.
     Number,
     /// `"…"`, unquoted.
     Text,
@@ -136,6 +136,12 @@ impl<'a> Lexer<'a> {
             }
             '0'..='9' => {
                 self.at += run(|letter| letter.is_ascii_digit());
+                let mut behind = self.rest().chars();
+                if (behind.next(), behind.next().is_some_and(|one| one.is_ascii_digit())) == (Some('.'), true)
+                {
+                    let digits = self.rest()[1..].find(|one: char| !one.is_ascii_digit());
+                    self.at += 1 + digits.unwrap_or(self.rest().len() - 1);
+                }
                 self.push(TokenKind::Number, self.text[start..self.at].to_owned(), start);
             }
             '"' => self.quoted('"', TokenKind::Text),

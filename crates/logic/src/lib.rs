@@ -26,10 +26,12 @@
 
 mod action;
 mod automaton;
+mod basic;
 mod check;
 mod components;
 mod display;
 mod equations;
+mod evidence;
 mod game;
 mod honesty;
 mod lexer;
@@ -53,7 +55,8 @@ pub use automaton::{
     Automaton, inevitability, regular_violation, regular_witness, response, safety_violation,
 };
 pub use equations::FormulaTooLarge;
-pub use honesty::{unknown_gates, unmatched};
+pub use evidence::{evidence, evidence_of_model};
+pub use honesty::{unknown_gates, unmatched, unmatched_selector};
 pub use property::{
     PATTERNS, Properties, Property, deadlock, inevitable, livelock, load_properties, load_text, never,
     reachable,
@@ -63,4 +66,4 @@ pub use solve::{Options, check_lts, check_model, warnings};
 pub use system::{ModelSystem, Stop, System};
 pub use tree::Formula;
 pub use value::{DataError, Value};
-pub use verdict::{CheckError, Explanation, Method, Step, Verdict};
+pub use verdict::{CheckError, Explanation, Method, Searched, Step, Verdict};

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use lts::{LabelId, Progress, StateId};
+use lts::{Edge, LabelId, Progress, StateId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::components::components;
@@ -44,6 +44,8 @@ pub(crate) struct Search<'a, S: System> {
     pub solved: Option<&'a Solved>,
     pub progress: &'a Progress,
     pub max_instances: usize,
+    /// All runs of at most this many steps were looked at, and none is accepted; none before the first was.
+    pub completed: Option<usize>,
     closures: Vec<Option<Rc<Closure>>>,
 }
 
@@ -71,7 +73,16 @@ impl<'a, S: System> Search<'a, S> {
         solved: Option<&'a Solved>,
         progress: &'a Progress,
     ) -> Self {
-        Self { program, class, system, solved, progress, max_instances: usize::MAX, closures: Vec::new() }
+        Self {
+            program,
+            class,
+            system,
+            solved,
+            progress,
+            max_instances: usize::MAX,
+            completed: None,
+            closures: Vec::new(),
+        }
     }
 
     /// A run that the formula accepts, or none.
@@ -87,9 +98,15 @@ impl<'a, S: System> Search<'a, S> {
         if self.accepted(root, initial)? {
             return Ok(Some(Explanation::Trace(Vec::new())));
         }
+        self.completed = Some(0);
+        let mut level_end = pairs.len();
         let mut trial = FIRST_TRIAL;
         let mut at = 0;
         while at < pairs.len() {
+            if at == level_end {
+                level_end = pairs.len();
+                self.completed = self.completed.map(|steps| steps + 1);
+            }
             if at % 4096 == 0 {
                 self.progress.advance(4096);
                 if self.progress.is_cancelled() {
@@ -147,7 +164,7 @@ impl<'a, S: System> Search<'a, S> {
     }
 
     /// Whether some cycle of the formula can be accepted at all.
-    fn may_cycle(&self) -> bool {
+    pub fn may_cycle(&self) -> bool {
         let equations = &self.program.equations;
         equations.nodes.iter().zip(self.class).any(|(node, class)| {
             *class == Class::Linear && matches!(node, Node::Fix { priority, .. } if priority % 2 == 0)
@@ -267,7 +284,16 @@ impl<'a, S: System> Search<'a, S> {
                     path.push((instance, priority));
                     work.push(Work::Leave);
                     let priority = before.max(priority);
-                    work.extend(parts.iter().rev().map(|&part| Work::Enter(part, guard.clone(), priority)));
+                    // A condition that holds guards what stands behind it from errors in its data.
+                    let mut needed = 0;
+                    for &part in parts.iter() {
+                        needed += 1;
+                        if matches!(self.program.shape(part)?, Shape::Constant(true)) {
+                            break;
+                        }
+                    }
+                    let needed = parts[..needed].iter().rev();
+                    work.extend(needed.map(|&part| Work::Enter(part, guard.clone(), priority)));
                 }
                 Shape::Join { all: true, parts, .. } => {
                     // One part goes on, the others are conditions on this state.
@@ -278,7 +304,12 @@ impl<'a, S: System> Search<'a, S> {
                     let mut possible = true;
                     for &part in parts.iter().filter(|&&part| Some(part) != rest) {
                         match self.program.shape(part)? {
-                            Shape::Constant(value) => possible &= value,
+                            Shape::Constant(true) => {}
+                            // A condition guards what stands behind it from errors in its data.
+                            Shape::Constant(false) => {
+                                possible = false;
+                                break;
+                            }
                             _ => add_guard(&mut guard, part),
                         }
                     }
@@ -304,12 +335,13 @@ impl<'a, S: System> Search<'a, S> {
         Ok(closure)
     }
 
-    fn step(&self, source: StateId, label: LabelId, target: StateId) -> Step {
-        Step { source, label: self.system.label(label), target, slots: self.system.slots(target) }
+    fn step(&mut self, source: StateId, label: LabelId, target: StateId) -> Step {
+        let origin = self.system.origin(source, Edge { label, target });
+        Step { source, label: self.system.label(label), target, slots: self.system.slots(target), origin }
     }
 
     /// The steps from the first pair to another.
-    fn path(&self, pairs: &[Pair], to: u32) -> Vec<Step> {
+    fn path(&mut self, pairs: &[Pair], to: u32) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut at = to;
         while at != 0 {
@@ -322,7 +354,7 @@ impl<'a, S: System> Search<'a, S> {
     }
 
     /// The nearest cycle whose largest priority is even.
-    fn lasso(&self, pairs: &[Pair], links: &[Link], ends: &[usize]) -> Option<Explanation> {
+    fn lasso(&mut self, pairs: &[Pair], links: &[Link], ends: &[usize]) -> Option<Explanation> {
         let row = |pair: usize| {
             let start = if pair == 0 { 0 } else { ends.get(pair - 1).copied().unwrap_or(links.len()) };
             &links[start..ends.get(pair).copied().unwrap_or(links.len())]

@@ -7,7 +7,7 @@ use source::{Diagnostic, Sources, Span};
 use crate::check::check;
 use crate::macros::Macros;
 use crate::parser::{Parsed, parse};
-use crate::tree::Formula;
+use crate::tree::{Formula, Syntax};
 
 /// The built-in patterns, as MCL.
 pub const PATTERNS: &str = include_str!("patterns.mcl");
@@ -42,7 +42,7 @@ pub struct Properties {
 pub fn load_properties(path: &Path, sources: &mut Sources) -> Result<Properties, Vec<Diagnostic>> {
     let text = lts::read_text(path).map_err(|error| vec![Diagnostic::error(error.to_string())])?;
     let name = path.file_stem().map_or_else(|| "property".into(), |stem| stem.to_string_lossy().into_owned());
-    load(&path.display().to_string(), &name, &text, Some(path), sources)
+    load(&path.display().to_string(), &name, &text, Syntax::Basic, Some(path), sources)
 }
 
 /// Loads properties given as text alone. It can't include libraries: whatever the text says, no file is read.
@@ -59,13 +59,14 @@ pub fn load_properties(path: &Path, sources: &mut Sources) -> Result<Properties,
 /// ```
 pub fn load_text(name: &str, text: &str, sources: &mut Sources) -> Result<Properties, Vec<Diagnostic>> {
     let stem = Path::new(name).file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
-    load(name, &stem, text, None, sources)
+    load(name, &stem, text, Syntax::Basic, None, sources)
 }
 
 fn load(
     shown: &str,
     stem: &str,
     text: &str,
+    syntax: Syntax,
     path: Option<&Path>,
     sources: &mut Sources,
 ) -> Result<Properties, Vec<Diagnostic>> {
@@ -78,7 +79,7 @@ fn load(
     let tokens = macros.read(file, path, sources, &mut diagnostics);
     // What the lexer could not read would only be complained about a second time.
     let silent = !diagnostics.is_empty();
-    let parsed = parse(tokens, silent, &mut diagnostics);
+    let parsed = parse(tokens, syntax, silent, &mut diagnostics);
     let mut properties: Vec<Property> = Vec::new();
     for Parsed { name, description, formula, expected, wrong } in parsed {
         if !wrong {
@@ -105,14 +106,15 @@ fn load(
     Ok(Properties { properties, warnings: diagnostics })
 }
 
-/// A property from the text of its formula; the text is made here and is right unless a selector is wrong.
+/// A property from the text of its formula; the text is made here and is right unless a selector is wrong. Patterns
+/// are extended regular expressions, as everywhere on the command line.
 fn made(
     name: &str,
     description: String,
     text: String,
     sources: &mut Sources,
 ) -> Result<Property, Vec<Diagnostic>> {
-    let mut loaded = load(&format!("--{name}"), name, &text, None, sources)?;
+    let mut loaded = load(&format!("--{name}"), name, &text, Syntax::Extended, None, sources)?;
     let mut property = loaded.properties.swap_remove(0);
     property.description = Some(description);
     Ok(property)
@@ -137,7 +139,7 @@ pub fn livelock(sources: &mut Sources) -> Property {
 }
 
 /// The property that no label that `selector` chooses ever happens. A selector is a gate `SEND`, a label
-/// `"SEND !1"` or a pattern `'SEND .*'`; any other text is taken as a pattern.
+/// `"SEND !1"` or an extended regular expression `'SEND .*'`; any other text is taken as such an expression.
 pub fn never(selector: &str, sources: &mut Sources) -> Result<Property, Vec<Diagnostic>> {
     let text = format!("NEVER ({})", predicate(selector));
     made("never", format!("{selector} never happens"), text, sources)

@@ -1,6 +1,6 @@
 //! Following a saved run on a system again.
 
-use lts::StateId;
+use lts::{Edge, LabelId, StateId};
 use rustc_hash::FxHashSet;
 
 use crate::automaton::regular_violation;
@@ -55,18 +55,20 @@ pub fn replay<T: AsRef<str>>(
     labels: &[T],
     formula: Option<&Formula>,
 ) -> Result<Vec<Step>, ReplayError> {
-    // Layer by layer: each state with the position of its predecessor in the layer before.
-    let mut layers: Vec<Vec<(StateId, usize)>> = vec![vec![(system.initial()?, 0)]];
+    // Layer by layer: each state with the position of its predecessor in the layer before, and the step from there.
+    let initial = system.initial()?;
+    let none = Edge { label: LabelId::TAU, target: initial };
+    let mut layers: Vec<Vec<(Edge, usize)>> = vec![vec![(none, 0)]];
     for (at, label) in labels.iter().enumerate() {
         let mut next = Vec::new();
         let mut seen: FxHashSet<StateId> = FxHashSet::default();
         let mut possible = Vec::new();
-        for (position, &(state, _)) in layers[at].iter().enumerate() {
-            for edge in system.successors(state)?.to_vec() {
+        for (position, &(reached, _)) in layers[at].iter().enumerate() {
+            for edge in system.successors(reached.target)?.to_vec() {
                 let text = system.label(edge.label);
                 if text == label.as_ref() {
                     if seen.insert(edge.target) {
-                        next.push((edge.target, position));
+                        next.push((edge, position));
                     }
                 } else {
                     possible.push(text);
@@ -88,13 +90,14 @@ pub fn replay<T: AsRef<str>>(
     let mut steps = Vec::new();
     let mut position = 0;
     for at in (0..labels.len()).rev() {
-        let (target, before) = layers[at + 1][position];
-        let source = layers[at][before].0;
+        let (edge, before) = layers[at + 1][position];
+        let source = layers[at][before].0.target;
         steps.push(Step {
             source,
             label: labels[at].as_ref().to_owned(),
-            target,
-            slots: system.slots(target),
+            target: edge.target,
+            slots: system.slots(edge.target),
+            origin: system.origin(source, edge),
         });
         position = before;
     }

@@ -97,11 +97,17 @@ impl Solved {
 /// By predicate and label: whether it holds.
 fn masks(lts: &Lts, equations: &Equations) -> Result<Vec<Vec<bool>>, DataError> {
     let labels: Vec<LabelText> = lts.labels().iter().map(|(_, text)| LabelText::new(text)).collect();
-    equations
-        .actions
-        .iter()
-        .map(|action| labels.iter().map(|label| Ok(!action.matches(label, &|_| None)?.is_empty())).collect())
-        .collect()
+    let mut masks = vec![Vec::new(); equations.actions.len()];
+    for node in &equations.nodes {
+        // A predicate that no equation uses may need variables that none gives a value: `R{0}`.
+        if let Node::Step { action, .. } = *node
+            && masks[action].is_empty()
+        {
+            let holds = |label| Ok(!equations.actions[action].matches(label, &|_| None)?.is_empty());
+            masks[action] = labels.iter().map(holds).collect::<Result<_, DataError>>()?;
+        }
+    }
+    Ok(masks)
 }
 
 struct Solver<'a> {

@@ -1,10 +1,11 @@
 //! Choosing how to check a formula, and checking it.
 
-use lts::{Lts, Progress, StateId};
+use lts::{Edge, Lts, Progress, StateId};
 use model::Model;
 use source::Diagnostic;
 
 use crate::equations::{Equations, translate};
+use crate::evidence::shows;
 use crate::game::Arena;
 use crate::honesty::{occasions, unmatched};
 use crate::linear::Search;
@@ -14,7 +15,7 @@ use crate::sets::Solved;
 use crate::shape::{Class, classify};
 use crate::system::{ModelSystem, Stop, System};
 use crate::tree::Formula;
-use crate::verdict::{CheckError, Explanation, Method, Step, Verdict};
+use crate::verdict::{CheckError, Explanation, Method, Searched, Step, Verdict};
 
 /// What a check should do beside finding the verdict.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,20 @@ pub fn check_lts(
     options: &Options,
     progress: &Progress,
 ) -> Result<Verdict, CheckError> {
+    let mut verdict = decide_lts(lts, formula, options, progress)?;
+    if !shown_by_its_run(&verdict, formula, progress)? {
+        verdict.explanation = part_of_lts(lts, formula, options, progress).ok().map(Explanation::SubSystem);
+    }
+    Ok(verdict)
+}
+
+/// The verdict, and where a run leads to it, that run; whether it shows the verdict alone is not looked at.
+pub(crate) fn decide_lts(
+    lts: &Lts,
+    formula: &Formula,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
     let positive = translate(formula, false)?;
     let negative = translate(formula, true)?;
     let sets = positive.is_propositional();
@@ -71,18 +86,59 @@ pub fn check_lts(
         let solved = Solved::new(lts, &positive, &class, progress)?.ok_or(CheckError::Cancelled)?;
         let holds = solved.holds(positive.root, lts.initial());
         drop(solved);
-        let mut verdict =
-            Verdict { holds, explanation: None, states_visited: lts.state_count(), method: Method::Sets };
-        if options.explain {
-            verdict.explanation = by_game(lts, positive, options, progress)?.0.explanation;
-        }
-        return Ok(verdict);
+        let explanation = match options.explain {
+            true => by_game(lts, positive, options, progress)?.explanation,
+            false => None,
+        };
+        let states_visited = lts.state_count();
+        return Ok(Verdict { holds, explanation, states_visited, method: Method::Sets, labels: None });
     }
-    Ok(by_game(lts, positive, options, progress)?.0)
+    by_game(lts, positive, options, progress)
+}
+
+/// The part of a system that decides a formula, found as a game whatever the formula.
+pub(crate) fn part_of_lts(
+    lts: &Lts,
+    formula: &Formula,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Lts, CheckError> {
+    let mut arena =
+        Arena::new(Program::new(translate(formula, false)?), lts, options.max_instances, progress);
+    arena.run()?;
+    arena.subsystem()
+}
+
+/// Likewise for a model.
+pub(crate) fn part_of_model(
+    model: &dyn Model,
+    formula: &Formula,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Lts, CheckError> {
+    let system = ModelSystem::new(model, options.max_states);
+    let mut arena =
+        Arena::new(Program::new(translate(formula, false)?), system, options.max_instances, progress);
+    arena.run()?;
+    arena.subsystem()
 }
 
 /// Checks a formula on a model, exploring only what is needed.
 pub fn check_model(
+    model: &dyn Model,
+    formula: &Formula,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
+    let mut verdict = decide_model(model, formula, options, progress)?;
+    if !shown_by_its_run(&verdict, formula, progress)? {
+        verdict.explanation =
+            part_of_model(model, formula, options, progress).ok().map(Explanation::SubSystem);
+    }
+    Ok(verdict)
+}
+
+fn decide_model(
     model: &dyn Model,
     formula: &Formula,
     options: &Options,
@@ -97,12 +153,16 @@ pub fn check_model(
             let mut search = Search::new(Program::new(equations.clone()), &class, system, None, progress);
             search.max_instances = options.max_instances;
             let found = search.run();
-            let found = with_trace(found, &mut search.system)?;
+            // Where cycles count, a short run may be the beginning of one.
+            let steps = search.completed.filter(|_| !search.may_cycle());
+            let searched = steps.map(|steps| Searched { steps, violations: negated });
+            let found = stopped(found, &mut search.system, searched)?;
             return Ok(Verdict {
                 holds: found.is_some() != negated,
                 explanation: found.filter(|_| options.explain),
                 states_visited: search.system.state_count(),
                 method: Method::Automaton,
+                labels: search.system.all_labels(),
             });
         }
     }
@@ -113,9 +173,24 @@ pub fn check_model(
         progress,
     );
     let holds = arena.run();
-    let holds = with_trace(holds, arena.system_mut())?;
+    let holds = stopped(holds, arena.system_mut(), None)?;
     let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
-    Ok(Verdict { holds, explanation, states_visited: arena.system().state_count(), method: Method::Game })
+    let system = arena.system();
+    Ok(Verdict {
+        holds,
+        explanation,
+        states_visited: system.state_count(),
+        method: Method::Game,
+        labels: system.all_labels(),
+    })
+}
+
+/// Whether the run of a verdict, if it has one, has the verdict by itself.
+fn shown_by_its_run(verdict: &Verdict, formula: &Formula, progress: &Progress) -> Result<bool, CheckError> {
+    match &verdict.explanation {
+        None | Some(Explanation::SubSystem(_)) => Ok(true),
+        Some(run) => shows(&run.as_system(), formula, verdict.holds, progress),
+    }
 }
 
 fn by_automaton(
@@ -141,6 +216,7 @@ fn by_automaton(
         explanation,
         states_visited: lts.state_count(),
         method: Method::Automaton,
+        labels: None,
     };
     match known {
         Quick::Empty => return Ok(verdict(false, None)),
@@ -151,30 +227,35 @@ fn by_automaton(
     Ok(verdict(found.is_some(), found.filter(|_| options.explain)))
 }
 
-fn by_game<'a>(
-    lts: &'a Lts,
+fn by_game(
+    lts: &Lts,
     equations: Equations,
     options: &Options,
-    progress: &'a Progress,
-) -> Result<(Verdict, Arena<'a, &'a Lts>), CheckError> {
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
     let mut arena = Arena::new(Program::new(equations), lts, options.max_instances, progress);
     let holds = arena.run()?;
     let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
-    let verdict = Verdict { holds, explanation, states_visited: lts.state_count(), method: Method::Game };
-    Ok((verdict, arena))
+    Ok(Verdict { holds, explanation, states_visited: lts.state_count(), method: Method::Game, labels: None })
 }
 
-/// Adds to a model's run-time error the way that leads to it.
-fn with_trace<T>(result: Result<T, CheckError>, system: &mut ModelSystem<'_>) -> Result<T, CheckError> {
-    result.map_err(|error| match error {
-        CheckError::Stopped { stop, .. } => {
-            let trace = match &stop {
-                Stop::Model { state: Some(state), .. } => system.path_to(*state),
-                _ => Vec::new(),
-            };
-            CheckError::Stopped { stop, trace, states_visited: system.state_count() }
-        }
-        other => other,
+/// Adds to why a model gave no verdict how far the check came, and to a run-time error the way that leads to it.
+fn stopped<T>(
+    result: Result<T, CheckError>,
+    system: &mut ModelSystem<'_>,
+    searched: Option<Searched>,
+) -> Result<T, CheckError> {
+    result.map_err(|error| {
+        let stop = match error {
+            CheckError::Stopped { stop, .. } => stop,
+            CheckError::Cancelled => Stop::Cancelled,
+            other => return other,
+        };
+        let trace = match &stop {
+            Stop::Model { state: Some(state), .. } => system.path_to(*state),
+            _ => Vec::new(),
+        };
+        CheckError::Stopped { stop, trace, states_visited: system.state_count(), searched }
     })
 }
 
@@ -198,7 +279,8 @@ impl ModelSystem<'_> {
         let mut steps = Vec::new();
         let mut at = goal;
         while let Some((source, label)) = before[at.index()] {
-            steps.push(Step { source, label: self.label(label), target: at, slots: self.slots(at) });
+            let origin = self.origin(source, Edge { label, target: at });
+            steps.push(Step { source, label: self.label(label), target: at, slots: self.slots(at), origin });
             at = source;
         }
         steps.reverse();

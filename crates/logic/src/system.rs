@@ -1,6 +1,6 @@
 //! What formulas are evaluated on: a finished LTS, or a model explored as far as is needed.
 
-use lts::{Edge, LabelId, Lts, RowSet, StateId};
+use lts::{Edge, LabelId, Lts, OriginId, RowSet, StateId};
 use model::{Model, ModelError, Slot, Worker};
 
 /// Why a system gave no answer.
@@ -17,6 +17,9 @@ pub enum Stop {
     /// More states than allowed.
     #[error("the limit of {0} states was reached")]
     States(usize),
+    /// Whoever watches has asked to stop, or the time was up.
+    #[error("the check was cancelled")]
+    Cancelled,
 }
 
 /// A labelled transition system, seen from its states.
@@ -31,6 +34,8 @@ pub trait System {
     fn state_count(&self) -> usize;
     /// The values of a state, where it is one of a model.
     fn slots(&self, state: StateId) -> Option<Box<[Slot]>>;
+    /// Where a step out of a state comes from, where that is known.
+    fn origin(&mut self, source: StateId, edge: Edge) -> Option<OriginId>;
 }
 
 /// An LTS is a system of which everything is known.
@@ -53,6 +58,11 @@ impl System for &Lts {
 
     fn slots(&self, _: StateId) -> Option<Box<[Slot]>> {
         None
+    }
+
+    fn origin(&mut self, source: StateId, edge: Edge) -> Option<OriginId> {
+        let mut row = self.edge_range(source);
+        row.find(|&at| self.edges()[at] == edge).and_then(|at| Lts::origin(self, at))
     }
 }
 
@@ -88,6 +98,18 @@ impl<'a> ModelSystem<'a> {
             UNKNOWN => &[],
             (start, end) => &self.edges[start as usize..end as usize],
         }
+    }
+
+    /// All labels of the model, sorted, if all of it was explored.
+    pub(crate) fn all_labels(&self) -> Option<Vec<String>> {
+        if self.rows.contains(&UNKNOWN) {
+            return None;
+        }
+        let numbers: std::collections::BTreeSet<LabelId> = self.edges.iter().map(|edge| edge.label).collect();
+        let mut texts: Vec<String> = numbers.into_iter().map(|label| self.model.label(label)).collect();
+        texts.sort();
+        texts.dedup();
+        Some(texts)
     }
 
     fn state(
@@ -177,5 +199,22 @@ impl System for ModelSystem<'_> {
         let mut slots = vec![0; self.model.layout().width()];
         self.model.layout().unpack(self.states.row(state.index()), &mut slots);
         Some(slots.into())
+    }
+
+    /// Computed again from the state, since a run is short and origins of all steps would take room. Of equal steps
+    /// with several origins it is the first.
+    fn origin(&mut self, source: StateId, edge: Edge) -> Option<OriginId> {
+        let layout = self.model.layout();
+        let slots = self.slots(source)?;
+        let mut packed = vec![0; layout.words()];
+        let wanted = self.states.row(edge.target.index());
+        let mut origin = None;
+        let _ = self.worker.successors(&slots, &mut |step| {
+            let fits = layout.pack(step.target, &mut packed).is_ok();
+            if fits && origin.is_none() && step.label == edge.label && packed == wanted {
+                origin = Some(step.origin);
+            }
+        });
+        origin
     }
 }

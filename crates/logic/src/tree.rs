@@ -24,6 +24,10 @@ pub enum Type {
     Nat,
     /// `int`
     Int,
+    /// `real`
+    Real,
+    /// `char`
+    Char,
     /// `string`
     String,
     /// A type of the model: its values are compared as they are printed in labels.
@@ -46,6 +50,10 @@ pub enum ExpressionKind {
     Bool(bool),
     /// `12`
     Number(i64),
+    /// `1.5`
+    Real(f64),
+    /// `'a'`
+    Char(char),
     /// `"text"`
     Text(String),
     /// A variable, or a constant of a type of the model such as `ROCK`.
@@ -56,6 +64,8 @@ pub enum ExpressionKind {
     Unary(UnaryOperator, Box<Expression>),
     /// `E + E` …
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// `E of T`
+    Of(Box<Expression>, Type),
     /// What could not be read; nothing more is said about it.
     Wrong,
 }
@@ -110,7 +120,7 @@ pub enum ActionKind {
     /// `"LABEL"`: the label with this text.
     Exact(String),
     /// `'REGEX'`: every label that the expression matches as a whole.
-    Regex(String, Box<Regex>),
+    Regex(LabelPattern),
     /// `{ GATE !1 ?x:nat ... where x < 3 }`
     Pattern(ActionPattern),
     /// `not A`
@@ -121,6 +131,50 @@ pub enum ActionKind {
     Or(Vec<Action>),
     /// `A implies B`, `A equ B`, `A xor B`
     Binary(BinaryOperator, Box<Action>, Box<Action>),
+}
+
+/// A regular expression for whole labels.
+#[derive(Clone, Debug)]
+pub struct LabelPattern {
+    /// As it is written.
+    pub text: String,
+    /// In which syntax that is.
+    pub syntax: Syntax,
+    /// Ready to be matched with whole labels.
+    pub regex: Box<Regex>,
+}
+
+/// How regular expressions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// The basic regular expressions of POSIX, as in MCL: `( ) { } + ? |` stand for themselves.
+    Basic,
+    /// Extended ones, as on the command line.
+    Extended,
+}
+
+impl LabelPattern {
+    /// Compiles an expression, or says what is wrong with it.
+    ///
+    /// ```
+    /// use logic::tree::{LabelPattern, Syntax};
+    /// let basic = LabelPattern::new("SEND !{.*}", Syntax::Basic)?;
+    /// assert!(basic.regex.is_match("SEND !{1, 2}"));
+    /// let extended = LabelPattern::new("SEND|RECEIVE", Syntax::Extended)?;
+    /// assert!(extended.regex.is_match("RECEIVE"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn new(text: &str, syntax: Syntax) -> Result<Self, String> {
+        let regex = match syntax {
+            Syntax::Basic => lts::whole_label_regex(&crate::basic::extended(text)?),
+            Syntax::Extended => lts::whole_label_regex(text),
+        };
+        let regex = regex.map_err(|error| match error {
+            lts::SelectorError::Regex { reason, .. } => reason,
+            other => other.to_string(),
+        })?;
+        Ok(Self { text: text.to_owned(), syntax, regex: Box::new(regex) })
+    }
 }
 
 /// A pattern on the gate and the offers of a label.
@@ -176,6 +230,75 @@ pub enum RegularKind {
         /// At most so often.
         max: Option<u32>,
     },
+    /// Like a repetition, with bounds that are computed.
+    Counted {
+        /// What is repeated.
+        body: Box<Regular>,
+        /// At least so often.
+        min: Box<Expression>,
+        /// At most so often.
+        max: Option<Box<Expression>>,
+    },
+    /// `if E then R elsif … else S end if`: conditions with their branches, and the last branch.
+    If(Vec<(Expression, Regular)>, Option<Box<Regular>>),
+    /// `case E is P -> R | … end case`
+    Case(Box<Expression>, Vec<Branch<Regular>>),
+    /// `let x:T := E in R end let`
+    Let(Vec<Binding>, Box<Regular>),
+    /// `for x:T from E to E step E do R end for`
+    For {
+        /// The variable.
+        name: Name,
+        /// Its type.
+        type_of: Type,
+        /// Its first value.
+        from: Box<Expression>,
+        /// Its last one.
+        to: Box<Expression>,
+        /// What it grows by; 1 if not said.
+        step: Option<Box<Expression>>,
+        /// What is done for each value.
+        body: Box<Regular>,
+    },
+    /// `while E do R end while`
+    While(Box<Expression>, Box<Regular>),
+    /// `repeat R until E end repeat`: the condition knows what R binds.
+    Until(Box<Regular>, Box<Expression>),
+    /// `loop (x:T := E) : (y:U) in R end loop`
+    Loop {
+        /// Variables that each round has anew.
+        parameters: Vec<Binding>,
+        /// Variables that the end of the loop gives values to.
+        results: Vec<(Name, Type)>,
+        /// A round; all its ways end with `continue` or `exit`.
+        body: Box<Regular>,
+    },
+    /// `continue (E)`: the next round of the innermost loop.
+    Continue(Vec<Expression>),
+    /// `exit (E)`: the end of the innermost loop.
+    Exit(Vec<Expression>),
+}
+
+/// One branch of a `case`.
+#[derive(Clone, Debug)]
+pub struct Branch<T> {
+    /// Which values it is for.
+    pub pattern: CasePattern,
+    /// What must hold besides.
+    pub condition: Option<Expression>,
+    /// What it says.
+    pub body: T,
+}
+
+/// Which values a branch is for.
+#[derive(Clone, Debug)]
+pub enum CasePattern {
+    /// `any`
+    Any,
+    /// `x:T`: every value, which gets a name.
+    Bind(Name, Type),
+    /// These values.
+    Values(Vec<Expression>),
 }
 
 /// A state formula.
@@ -234,6 +357,8 @@ pub enum FormulaKind {
     If(Vec<(Formula, Formula)>, Box<Formula>),
     /// `let x:T := E in F end let`
     Let(Vec<Binding>, Box<Formula>),
+    /// `case E is P -> F | … end case`
+    Case(Box<Expression>, Vec<Branch<Formula>>),
 }
 
 /// A variable with its value.

@@ -1,6 +1,6 @@
 //! What a check answers.
 
-use lts::{Lts, StateId};
+use lts::{Lts, OriginId, StateId};
 use model::Slot;
 
 use crate::equations::FormulaTooLarge;
@@ -18,6 +18,8 @@ pub struct Verdict {
     pub states_visited: usize,
     /// How it was found.
     pub method: Method,
+    /// All labels of the model, sorted, where the check of a model saw all of it.
+    pub labels: Option<Vec<String>>,
 }
 
 /// How a verdict was found.
@@ -60,6 +62,17 @@ pub struct Step {
     pub target: StateId,
     /// The values of the state after it, where the system is a model.
     pub slots: Option<Box<[Slot]>>,
+    /// Where it comes from, where the system knows.
+    pub origin: Option<OriginId>,
+}
+
+/// What a search that had to stop has established: no run of at most `steps` steps decides the property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// The length of the runs.
+    pub steps: usize,
+    /// Whether runs that violate the property were looked for, or else those that show that it holds.
+    pub violations: bool,
 }
 
 /// Why there is no verdict.
@@ -74,6 +87,8 @@ pub enum CheckError {
         trace: Vec<Step>,
         /// How many states had been seen.
         states_visited: usize,
+        /// What was established nevertheless.
+        searched: Option<Searched>,
     },
     /// The data in the formula.
     #[error(transparent)]
@@ -87,11 +102,14 @@ pub enum CheckError {
     /// Whoever watches has asked to stop.
     #[error("the check was cancelled")]
     Cancelled,
+    /// No part of the system that was tried has the verdict of the whole.
+    #[error("no part of the system was found that shows the verdict")]
+    NotShown,
 }
 
 impl From<Stop> for CheckError {
     fn from(stop: Stop) -> Self {
-        CheckError::Stopped { stop, trace: Vec::new(), states_visited: 0 }
+        CheckError::Stopped { stop, trace: Vec::new(), states_visited: 0, searched: None }
     }
 }
 

@@ -45,7 +45,17 @@ fn compare(lts: &Lts, text: &str, formula: &Formula) -> (bool, Method) {
     let model = LtsModel::new(lts);
     let on_the_fly = logic::check_model(&model, formula, &Options::default(), &progress).unwrap();
     assert_eq!(on_the_fly.holds, expected, "on the fly: {}", context());
+    // What would be saved has the verdict, whoever evaluates it.
+    let saved = logic::evidence(lts, formula, &explained, &Options::default(), &progress).unwrap();
+    assert_eq!(naive::holds(&saved, formula), expected, "saved:\n{saved:?}\n{}", context());
+    let saved =
+        logic::evidence_of_model(&model, formula, &on_the_fly, &Options::default(), &progress).unwrap();
+    assert_eq!(naive::holds(&saved, formula), expected, "saved on the fly:\n{saved:?}\n{}", context());
     for (explanation, numbered) in [(&explained.explanation, true), (&on_the_fly.explanation, false)] {
+        if let Some(explanation) = explanation {
+            let part = explanation.as_system();
+            assert_eq!(naive::holds(&part, formula), expected, "shown:\n{part:?}\n{}", context());
+        }
         match explanation {
             Some(Explanation::SubSystem(part)) => {
                 assert_eq!(naive::holds(part, formula), expected, "part:\n{part:?}\n{}", context());

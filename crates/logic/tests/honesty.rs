@@ -64,6 +64,48 @@ fn unmatched_labels_and_missing_occasions_are_told() {
 }
 
 #[test]
+fn patterns_are_basic_regular_expressions() {
+    let lts = system(&[(0, "EX !0 !1 !{0}", 1), (1, "A", 0)]);
+    assert!(!said(&lts, "[ true* . 'EX !0 .* !{0}' ] false").0);
+    assert!(!said(&lts, "[ true* . 'EX !0 .* !{' # \"0}\" ] false").0);
+    let (holds, text) = said(&lts, "[ true* . '(A|B)' ] false");
+    assert!(holds && text.contains("as an extended regular expression it would match \"A\""), "{text}");
+    // On the command line it is the other way round.
+    let mut sources = Sources::new();
+    let property = logic::never("EX !0 .* !{0}", &mut sources).unwrap();
+    let warnings = logic::unmatched(&property.formula, &["EX !0 !1 !{0}"]);
+    let text = sources.render_all(&warnings, false);
+    assert!(text.contains("as a basic regular expression, as in MCL, it would match"), "{text}");
+    assert_eq!(property.formula.to_string(), "([ (true* . 'EX !0 .* !{0}' (* extended *)) ] false)");
+}
+
+#[test]
+fn values_that_never_occur_are_told() {
+    let lts = system(&[(0, "SEND !1 !TRUE", 1), (1, "RECEIVE !\"a\"", 0)]);
+    for text in [
+        "[ true* . { SEND !2 ... } ] false",
+        "[ true* . { SEND ?any } ] false",
+        "[ true* . { SEND ?x:bool ... where x } ] false",
+        "[ true* . { SEND ?x:nat ?any where x > 1 } ] false",
+        "[ true* . { SEND ?x:nat !x } ] false",
+        "[ true* . { any ?any ?any ?any } ] false",
+        "[ true* . { RECEIVE !\"b\" } ] false",
+    ] {
+        let (_, told) = said(&lts, text);
+        assert!(told.contains("has the values of"), "{text}: {told}");
+    }
+    // Nothing false is said of what depends on other values.
+    for text in [
+        "[ true* . { SEND ?x:nat ?any } . { SEND !x ?any where x = 5 } ] false",
+        "forall y:nat among { 7 ... 9 } . [ true* . { SEND !y !TRUE } ] false",
+        "[ true* . { SEND ?x:nat !TRUE where x < 2 } . true* . { RECEIVE ?y:string where y = \"a\" } ] false",
+    ] {
+        let (_, told) = said(&lts, text);
+        assert!(!told.contains("has the values of"), "{text}: {told}");
+    }
+}
+
+#[test]
 fn patterns_mean_what_they_say() {
     // A; then B or a loop of internal steps; then C for ever.
     let lts = system(&[(0, "A", 1), (1, "B", 2), (1, "i", 1), (2, "C", 2)]);
@@ -136,4 +178,77 @@ fn libraries_are_found_beside_the_file() {
     std::fs::write(folder.path().join("own.mcl"), "library own.mcl end_library").unwrap();
     let errors = logic::load_properties(&path, &mut sources).unwrap_err();
     assert!(sources.render_all(&errors, false).contains("included by itself"));
+}
+
+#[test]
+fn functions_compute_what_the_book_says() {
+    let lts = system(&[(0, "A", 0)]);
+    for text in [
+        r#"length ("abc") = 3 and is_empty ("") and not is_empty ("a")"#,
+        r#"concat ("ab", "c") = "abc" and "ab" + "c" = "abc""#,
+        r#"index ("abcab", "ab") = 1 and rindex ("abcab", "ab") = 4 and index ("a", "b") = 0"#,
+        r#"nth ("abc", 2) = 'b' and substr ("abcd", 2, 2) = "bc" and prefix ("abc", 2) = "ab""#,
+        r#"suffix ("abc", 2) = "bc" and suffix ("abc", 4) = "" and substr ("abc", 1, 0) = """#,
+        r#"min (2, 1) = 1 and max (1.5, 2.5) = 2.5 and abs (- 3) = 3 and abs (- 1.5) = 1.5"#,
+        r#"succ (1) = 2 and pred (0) = - 1 and 7 div 2 = 3 and 7 mod 2 = 1 and 1.0 / 4.0 = 0.25"#,
+        r#"nat ("12") = 12 and int (- 2.7) = - 2 and real (1) = 1.0 and string (12) = "12" and string ('a') = "a""#,
+        r#"(1 of nat) = 1 and "a" < "b" and 'a' < 'b' and 0.5 < 1.5"#,
+        r#"let x, y:nat := 2, z:nat := 3 in x + y < z + 2 end let"#,
+        r#"forall x, y:nat among { 0 ... 2 } . x + y < 5"#,
+        r#"case "b" is "a" -> false | "b", "c" -> true | any -> false end case"#,
+        r#"case 1 < 2 is true -> true | false -> false end case"#,
+    ] {
+        assert!(said(&lts, text).0, "{text}");
+    }
+    for (text, reason) in [
+        (r#"nth ("abc", 4) = 'b'"#, "position"),
+        (r#"substr ("abc", 0, 1) = "a""#, "position"),
+        (r#"nat ("x") = 1"#, "can't convert"),
+        ("1 div 0 = 1", "divides by zero"),
+    ] {
+        let mut sources = Sources::new();
+        let loaded = logic::load_text("p.mcl", text, &mut sources).unwrap();
+        let formula = &loaded.properties[0].formula;
+        let error = logic::check_lts(&lts, formula, &Options::default(), &Progress::new()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{text}: {error}");
+    }
+}
+
+#[test]
+fn programming_constructs_mean_what_the_book_says() {
+    // Two coins, then their sum.
+    let lts = system(&[
+        (0, "PAY !1", 1),
+        (1, "PAY !2", 2),
+        (2, "DONE", 3),
+        (3, "TOTAL !3", 4),
+        (4, "NAME !\"tmp_x\"", 5),
+        (5, "GRADE !'a' !1.50", 0),
+    ]);
+    let sum = "loop (sum:nat := 0) : (all:nat) in
+        { PAY ?n:nat } . continue (sum + n) | { DONE } . exit (sum) end loop";
+    for (text, expected) in [
+        (format!("< {sum} . {{ TOTAL !all }} > true"), true),
+        (format!("< {sum} . {{ TOTAL !all + 1 }} > true"), false),
+        ("< for i:nat from 1 to 2 do { PAY !i } end for . { DONE } > true".into(), true),
+        ("< for i:int from 2 to 1 step -1 do { PAY !i } end for > true".into(), false),
+        ("< for i:nat from 3 to 1 do { PAY !i } end for . { PAY !1 } > true".into(), true),
+        ("< repeat { PAY ?n:nat } until n = 2 end repeat . { DONE } > true".into(), true),
+        ("[ { PAY ?n:nat } . true{n} . { DONE } ] false".into(), false),
+        ("< { PAY ?n:nat } . true{n - 1 ... n + 3} . { TOTAL ... } > true".into(), true),
+        ("< { PAY ?n:nat } . if n = 1 then { PAY ... } else { DONE } end if > true".into(), true),
+        ("< { PAY ?n:nat } . case n is 2 -> { DONE } | any -> ({ PAY !n } | { PAY !n + 1 }) end case > true".into(), true),
+        ("< while false do { DONE } end while . { PAY ... } > true".into(), true),
+        ("< true* . { NAME ?s:string where length (s) > 3 and nth (s, 4) = '_' } > true".into(), true),
+        ("< true* . { GRADE ?c:char ?r:real where c = 'a' and r = 1.5 } > true".into(), true),
+        // A condition guards what stands behind it.
+        ("nu X (left:nat := 2) . [ { PAY ... } ] (left > 0 and X (left - 1))".into(), true),
+        ("nu X (left:nat := 1) . [ { PAY ... } ] (left > 0 and X (left - 1))".into(), false),
+        ("< loop { PAY ... } . continue | { DONE } . exit end loop > @".into(), false),
+    ] {
+        assert_eq!(said(&lts, &text).0, expected, "{text}");
+    }
+    let macros = "macro PAYS (N, R) = for i:nat from 1 to N do { PAY !i } end for . R end_macro
+        < PAYS (1 + 1, { DONE }) > true";
+    assert!(said(&lts, macros).0);
 }

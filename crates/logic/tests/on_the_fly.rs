@@ -117,5 +117,5 @@ fn a_cancelled_check_stops() {
     let progress = Progress::new();
     progress.cancel();
     let error = logic::check_model(&wheels(false), &formula("DEADLOCK_FREE"), &Options::default(), &progress);
-    assert!(matches!(error, Err(CheckError::Cancelled)));
+    assert!(matches!(error, Err(CheckError::Stopped { stop: Stop::Cancelled, .. })));
 }

@@ -246,3 +246,36 @@ fn large_formulas_take_little_time() {
     survive("mu X (n:nat := 0) . < true > X (n + 1)");
     assert!(started.elapsed().as_secs() < 40, "{:?}", started.elapsed());
 }
+
+/// Long constructs nest what every pass has to walk down, so their length is limited too.
+#[test]
+fn long_constructs_are_refused_or_fit() {
+    for count in [90, 100_000] {
+        let branches: String = (0..count).map(|at| format!("{at} -> true | ")).collect();
+        let values: String = (0..count).map(|at| format!("{at}, ")).collect();
+        let arms: String = (0..count).map(|at| format!("elsif {at} = 1 then \"A\" ")).collect();
+        let bindings: String = (0..count).map(|at| format!("_x{at}:nat := {at}, ")).collect();
+        for text in [
+            format!("case 7 is {branches} any -> true end case"),
+            format!("case 7 is {values} 1 -> true | any -> true end case"),
+            format!("[ if false then \"A\" {arms} else \"B\" end if ] false"),
+            format!("let {bindings} _y:nat := 0 in true end let"),
+            format!("[ let {bindings} _y:nat := 0 in \"C\" end let ] false"),
+        ] {
+            let mut sources = source::Sources::new();
+            match logic::load_text("p.mcl", &text, &mut sources) {
+                Err(errors) => {
+                    let told = sources.render_all(&errors, false);
+                    assert!(count > 90 && told.contains("in one construct"), "{told}");
+                }
+                Ok(loaded) => {
+                    let lts = lts::parse_aut("des (0, 1, 1)\n(0, Z, 0)\n", &Default::default()).unwrap();
+                    let formula = &loaded.properties[0].formula;
+                    let verdict =
+                        logic::check_lts(&lts, formula, &Default::default(), &lts::Progress::new()).unwrap();
+                    assert!(count == 90 && verdict.holds);
+                }
+            }
+        }
+    }
+}

@@ -44,7 +44,7 @@ pub use import::{parse_dot, parse_json};
 pub use label::{Labels, TAU_TEXT, gate, offers};
 pub use lts::{Edge, Incoming, Lts, Transition};
 pub use network::{
-    ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, parse_network,
+    ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, Unmatched, parse_network,
 };
 pub use partial::NOT_EXPLORED;
 pub use progress::Progress;

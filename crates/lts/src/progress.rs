@@ -1,6 +1,8 @@
 //! Progress and cancellation, shared between long work and whoever watches it.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 /// A counter that long work advances and a progress bar reads, and a flag the other way round.
 ///
@@ -17,6 +19,7 @@ pub struct Progress {
     done: AtomicU64,
     total: AtomicU64,
     cancelled: AtomicBool,
+    deadline: OnceLock<Instant>,
 }
 
 impl Progress {
@@ -50,8 +53,18 @@ impl Progress {
         self.cancelled.store(true, Relaxed);
     }
 
+    /// Asks the work to stop at some time; the first call counts.
+    pub fn stop_at(&self, deadline: Instant) {
+        let _ = self.deadline.set(deadline);
+    }
+
+    /// Whether that time has come.
+    pub fn is_overdue(&self) -> bool {
+        self.deadline.get().is_some_and(|deadline| Instant::now() >= *deadline)
+    }
+
     /// Whether the work should stop.
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Relaxed)
+        self.cancelled.load(Relaxed) || self.is_overdue()
     }
 }

@@ -1,5 +1,7 @@
 //! Choosing labels: by gate, by exact text, or by regular expression.
 
+use std::fmt;
+
 use regex::{Regex, RegexBuilder};
 
 use crate::label::gate;
@@ -87,6 +89,26 @@ impl Selector {
     }
 }
 
+/// As it is written, without the anchors that were added.
+impl fmt::Display for Selector {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gate(name) => out.write_str(name),
+            Self::Exact(text) => write!(out, "\"{text}\""),
+            Self::Pattern(regex) => {
+                let text = regex.as_str();
+                out.write_str(
+                    text.strip_prefix(OPENING).and_then(|text| text.strip_suffix(CLOSING)).unwrap_or(text),
+                )
+            }
+        }
+    }
+}
+
+/// What is put around an expression so that it matches whole labels.
+const OPENING: &str = "^(?:";
+const CLOSING: &str = ")$";
+
 /// Compiles an expression so that it must match a label from its first to its last character. Size and nesting
 /// are bounded, and matching takes time linear in the label, so no expression can hang or exhaust memory.
 ///
@@ -107,7 +129,7 @@ pub fn whole_label_regex(pattern: &str) -> Result<Regex, SelectorError> {
     let build = |text: &str| RegexBuilder::new(text).size_limit(1 << 22).nest_limit(100).build();
     // Compiled alone first: an error is then told of the user's own text, and `a)(b` can't escape the group.
     build(pattern).map_err(wrong)?;
-    build(&format!("^(?:{pattern})$")).map_err(wrong)
+    build(&format!("{OPENING}{pattern}{CLOSING}")).map_err(wrong)
 }
 
 /// The regex crate explains itself over several lines, the last of which says what is wrong.

@@ -27,8 +27,11 @@ pub struct PropertyResult {
     /// The formula, fully parenthesised, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// Whether it holds.
-    pub verdict: bool,
+    /// Whether it holds; nothing where a limit was reached before that was known.
+    pub verdict: Option<bool>,
+    /// Why there is no verdict, and how far the check came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_verdict: Option<String>,
     /// Whether its author expects it to hold.
     pub expected: bool,
     /// The labels of a run that shows the verdict, where one run does.
@@ -70,7 +73,12 @@ pub struct ActionPlace {
 impl PropertyResult {
     /// Whether the verdict is the expected one.
     pub fn as_expected(&self) -> bool {
-        self.verdict == self.expected
+        self.verdict == Some(self.expected)
+    }
+
+    /// Whether the verdict is the other one.
+    pub fn is_surprise(&self) -> bool {
+        self.verdict == Some(!self.expected)
     }
 }
 
@@ -87,11 +95,12 @@ impl Check {
     /// assert!(check.junit("model.lnt").contains("<testsuite name=\"model.lnt\" tests=\"0\""));
     /// ```
     pub fn junit(&self, model: &str) -> String {
-        let failures = self.results.iter().filter(|result| !result.as_expected()).count();
+        let failures = self.results.iter().filter(|result| result.is_surprise()).count();
+        let errors = self.results.iter().filter(|result| result.verdict.is_none()).count();
         let time: f64 = self.results.iter().map(|result| result.seconds).sum();
         let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         text += &format!(
-            "<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" time=\"{time:.3}\">\n",
+            "<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{time:.3}\">\n",
             escape(model),
             self.results.len()
         );
@@ -103,7 +112,11 @@ impl Check {
                 text += "/>\n";
                 continue;
             }
-            let message = format!("{}, expected {}", word(result.verdict), word(result.expected));
+            if let Some(reason) = &result.no_verdict {
+                text += &format!(">\n    <error message=\"{}\"/>\n  </testcase>\n", escape(reason));
+                continue;
+            }
+            let message = format!("{}, expected {}", word(result.verdict), word(Some(result.expected)));
             let trace = result.counterexample.as_ref().map(|labels| labels.join("\n")).unwrap_or_default();
             text += &format!(
                 ">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
@@ -115,8 +128,12 @@ impl Check {
     }
 }
 
-fn word(verdict: bool) -> &'static str {
-    if verdict { "holds" } else { "violated" }
+fn word(verdict: Option<bool>) -> &'static str {
+    match verdict {
+        Some(true) => "holds",
+        Some(false) => "violated",
+        None => "unknown",
+    }
 }
 
 impl fmt::Display for Check {
@@ -127,10 +144,15 @@ impl fmt::Display for Check {
             }
             write!(out, "{result}")?;
         }
-        let expected = self.results.iter().filter(|result| result.as_expected()).count();
         if self.results.len() > 1 {
-            let all = count(self.results.len() as u64, "property").replace("propertys", "properties");
-            write!(out, "\n\n{all}: {expected} as expected, {} not", self.results.len() - expected)?;
+            let expected = self.results.iter().filter(|result| result.as_expected()).count();
+            let surprises = self.results.iter().filter(|result| result.is_surprise()).count();
+            let unknown = self.results.len() - expected - surprises;
+            let all = self.results.len();
+            write!(out, "\n\n{all} properties: {expected} as expected, {surprises} not")?;
+            if unknown > 0 {
+                write!(out, ", {unknown} unknown")?;
+            }
         }
         Ok(())
     }
@@ -138,10 +160,13 @@ impl fmt::Display for Check {
 
 impl fmt::Display for PropertyResult {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let surprise = if self.as_expected() { "" } else { "  (not as expected)" };
+        let surprise = if self.is_surprise() { "  (not as expected)" } else { "" };
         write!(out, "{:<9} {}{surprise}", word(self.verdict), self.property)?;
         if let Some(description) = &self.description {
             write!(out, ": {description}")?;
+        }
+        if let Some(reason) = &self.no_verdict {
+            write!(out, "\n          no verdict: {reason}")?;
         }
         let states = count(self.states_visited, "state");
         write!(out, "\n          {states} visited, {}", seconds(self.seconds))?;

@@ -1,30 +1,31 @@
 //! `watershed check`: properties of a model or transition system, and what shows their verdicts.
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use explore::Limits;
-use logic::{CheckError, Explanation, Options, Property, Step, Verdict};
-use lts::{Lts, LtsBuilder, Progress, StateId};
+use logic::{CheckError, Explanation, Options, Property, Stop, Verdict};
+use lts::{Lts, Progress};
 use model::MarkKind;
 use report::{ActionPlace, PropertyResult, TraceStep};
-use source::Sources;
+use source::{Diagnostic, Sources};
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, read_lts, write_lts};
+use crate::inputs::{ModelFile, ModelSource, read_lts, read_run, write_lts};
 use crate::progress::with_progress;
-use crate::properties::PropertySource;
+use crate::properties::{PropertySource, select};
 use crate::terminal::Terminal;
 
-/// Check properties; for each surprise, show the shortest trace that proves it
+/// Check properties, and show what proves each verdict
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed check model.lnt properties.mcl\n  \
     watershed check model.aut --deadlock --never 'ERROR.*'\n  \
     watershed check model.lnt safety.mcl -o counterexample.aut\n  \
     watershed check model.lnt safety.mcl --replay counterexample.aut\n  \
+    watershed check model.lnt properties.mcl --property SAFE --max-time 60\n  \
     watershed check model.lnt properties.mcl --junit report.xml\n\n\
 A property file holds one MCL formula, or blocks:\n  \
     property SAFE \"nothing is delivered twice\" is\n    \
@@ -36,10 +37,14 @@ pub struct Check {
     source: ModelSource,
     #[command(flatten)]
     properties: PropertySource,
-    /// Save what shows the first surprising verdict: .aut, .dot or .json
+    /// Check only the property with this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    property: Vec<String>,
+    /// Save the part of the system that shows the first verdict that is not as expected or, if all are, the first
+    /// violation: .aut, .dot or .json
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Follow a saved counterexample instead of checking
+    /// Follow a saved counterexample instead of checking: .aut, or text with a label a line
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
     /// Echo formulas fully parenthesised
@@ -54,6 +59,9 @@ pub struct Check {
     /// Stop at this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<f64>,
     #[command(flatten)]
     reading: Reading,
 }
@@ -68,29 +76,41 @@ enum Subject {
 
 impl Check {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        let time = self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
         let mut sources = Sources::new();
-        let properties = self.properties.load(&mut sources, terminal)?;
-        let subject = self.load_subject(properties.len(), terminal)?;
+        let properties = select(self.properties.load(&mut sources, terminal)?, &self.property)?;
+        let subject = self.load_subject(properties.len(), time, terminal)?;
         if let Some(file) = &self.replay {
             return self.follow(file, &subject, &properties, terminal);
         }
-        let mut results = Vec::new();
-        let mut saved = false;
-        for (property, file) in &properties {
+        let mut results: Vec<PropertyResult> = Vec::new();
+        let mut saved: Option<(&Property, Verdict)> = None;
+        for (at, (property, file)) in properties.iter().enumerate() {
             let start = Instant::now();
-            let verdict = match self.check_one(&subject, property, terminal) {
-                Ok(verdict) => verdict,
-                Err(error) => return Err(self.no_verdict(error, subject, property)),
+            // What is left of the time is shared by the properties that are left.
+            let deadline = deadline.map(|deadline| {
+                let left = deadline.saturating_duration_since(start);
+                start + left / (properties.len() - at) as u32
+            });
+            let told = self.warn_before(&subject, property, &sources, terminal);
+            let verdict = self.check_one(&subject, property, deadline, terminal);
+            let seconds = start.elapsed().as_secs_f64();
+            let mut result = match &verdict {
+                Ok(verdict) => describe(property, file, verdict, seconds),
+                Err(error) => match self.no_verdict(error, deadline) {
+                    Some((reason, states)) => unknown(property, file, reason, states, seconds),
+                    None => return Err(failed(verdict.err(), subject, property)),
+                },
             };
-            self.warn(&subject, property, &verdict, &sources, terminal);
-            let mut result = describe(property, file, &verdict, start.elapsed().as_secs_f64());
             result.formula = self.verbose.then(|| property.formula.to_string());
-            result.steps = places(&subject, verdict.explanation.as_ref());
-            if let (false, false, Some(explanation), Some(output)) =
-                (saved, result.as_expected(), &verdict.explanation, &self.output)
-            {
-                write_lts(&as_system(explanation), output)?;
-                saved = true;
+            if let Ok(verdict) = verdict {
+                self.warn(&subject, property, &verdict, &told, &sources, terminal);
+                result.steps = places(&subject, verdict.explanation.as_ref());
+                let before = saved.as_ref().map(|(property, verdict)| verdict.holds == property.expected);
+                if (result.is_surprise() && before != Some(false)) || (!verdict.holds && before.is_none()) {
+                    saved = Some((property, verdict));
+                }
             }
             results.push(result);
         }
@@ -105,15 +125,27 @@ impl Check {
                 terminal.show_picture(format!("\n{}\n\n{}", result.property, result.sequence()));
             }
         }
-        if self.output.is_some() && !saved {
-            terminal.remark("no verdict was a surprise, so nothing was saved");
+        if let Some(output) = &self.output {
+            match &saved {
+                Some((property, verdict)) => self.save(output, &subject, property, verdict, terminal)?,
+                None => terminal.remark(nothing_saved(output, &check)),
+            }
         }
-        Ok(if check.as_expected() { Answer::Yes } else { Answer::No })
+        Ok(match &check.results {
+            results if results.iter().any(PropertyResult::is_surprise) => Answer::No,
+            results if results.iter().all(PropertyResult::as_expected) => Answer::Yes,
+            _ => Answer::Partial,
+        })
     }
 
     /// Opens the model or transition system. Several properties share one exploration of a model; a single one is
     /// checked on the fly, which may need only a part.
-    fn load_subject(&self, properties: usize, terminal: &Terminal) -> Result<Subject, Failure> {
+    fn load_subject(
+        &self,
+        properties: usize,
+        time: Option<Duration>,
+        terminal: &Terminal,
+    ) -> Result<Subject, Failure> {
         if lts::format_extension(&self.source.model).as_deref() != Some("lnt") {
             return Ok(Subject::System(read_lts(&self.source.model, &self.reading.options(), terminal)?));
         }
@@ -121,87 +153,155 @@ impl Check {
         if properties == 1 || self.replay.is_some() {
             return Ok(Subject::Model(file, None));
         }
-        let limits = Limits { states: self.max_states, ..Limits::default() };
+        // What can't be explored as a whole may still be checked on the fly, in the other half of the time.
+        let time = time.map(|time| time / 2);
+        let limits = Limits { states: self.max_states, time, origins: true, ..Limits::default() };
         let found = with_progress(terminal, "exploring", |progress| {
             explore::explore(file.model(), &limits, progress)
         });
-        // What can't be explored as a whole may still be checked on the fly.
         let whole = found.outcome.is_complete().then_some(found.lts);
         Ok(Subject::Model(file, whole))
+    }
+
+    fn options(&self) -> Options {
+        Options { max_states: self.max_states, ..Options::default() }
     }
 
     fn check_one(
         &self,
         subject: &Subject,
         property: &Property,
+        deadline: Option<Instant>,
         terminal: &Terminal,
     ) -> Result<Verdict, CheckError> {
-        let options = Options { max_states: self.max_states, ..Options::default() };
-        with_progress(terminal, &format!("checking {}", property.name), |progress| match subject {
-            Subject::System(lts) | Subject::Model(_, Some(lts)) => {
-                logic::check_lts(lts, &property.formula, &options, progress)
+        with_progress(terminal, &format!("checking {}", property.name), |progress| {
+            if let Some(deadline) = deadline {
+                progress.stop_at(deadline);
             }
-            Subject::Model(file, None) => {
-                logic::check_model(file.model(), &property.formula, &options, progress)
+            match subject {
+                Subject::System(lts) | Subject::Model(_, Some(lts)) => {
+                    logic::check_lts(lts, &property.formula, &self.options(), progress)
+                }
+                Subject::Model(file, None) => {
+                    logic::check_model(file.model(), &property.formula, &self.options(), progress)
+                }
             }
         })
     }
 
-    /// Says what is suspicious about a verdict.
+    /// Saves a part of the system on which the formula has been seen to have its verdict.
+    fn save(
+        &self,
+        output: &Path,
+        subject: &Subject,
+        property: &Property,
+        verdict: &Verdict,
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
+        let formula = &property.formula;
+        let part = with_progress(terminal, "looking for what to save", |progress| match subject {
+            Subject::System(lts) | Subject::Model(_, Some(lts)) => {
+                logic::evidence(lts, formula, verdict, &self.options(), progress)
+            }
+            Subject::Model(file, None) => {
+                logic::evidence_of_model(file.model(), formula, verdict, &self.options(), progress)
+            }
+        });
+        let part = part.map_err(|error| {
+            let left = if output.exists() { "; the file is left as it was" } else { "" };
+            Failure::limit(format!(
+                "{} was not written: no part of the system could be found that shows the verdict of {}: {error}{left}",
+                output.display(),
+                property.name
+            ))
+        })?;
+        write_lts(&part, output)?;
+        let verdict = if verdict.holds { "holds" } else { "is violated" };
+        terminal.remark(format!(
+            "saved a part of the system on which {} {verdict}: {}, {}",
+            property.name,
+            report::count(part.state_count() as u64, "state"),
+            report::count(part.transition_count() as u64, "transition"),
+        ));
+        Ok(())
+    }
+
+    /// Says before a model is explored what its gates already show.
+    fn warn_before(
+        &self,
+        subject: &Subject,
+        property: &Property,
+        sources: &Sources,
+        terminal: &Terminal,
+    ) -> Vec<Diagnostic> {
+        let Subject::Model(file, None) = subject else { return Vec::new() };
+        let warnings = logic::unknown_gates(&property.formula, &file.model.visible_gates());
+        terminal.warn(sources, &warnings);
+        warnings
+    }
+
+    /// Says what is suspicious about a verdict and was not told before.
     fn warn(
         &self,
         subject: &Subject,
         property: &Property,
         verdict: &Verdict,
+        told: &[Diagnostic],
         sources: &Sources,
         terminal: &Terminal,
     ) {
-        let warnings = match subject {
-            Subject::System(lts) | Subject::Model(_, Some(lts)) => {
+        let mut warnings = match (subject, &verdict.labels) {
+            (Subject::System(lts) | Subject::Model(_, Some(lts)), _) => {
                 logic::warnings(lts, &property.formula, verdict, &Progress::new())
             }
-            // On the fly not all labels are seen, but gates are known beforehand.
-            Subject::Model(file, None) => {
-                logic::unknown_gates(&property.formula, &file.model.visible_gates())
-            }
+            (Subject::Model(_, None), Some(labels)) => logic::unmatched(&property.formula, labels),
+            // Not all labels are known.
+            (Subject::Model(_, None), None) => Vec::new(),
         };
-        if !warnings.is_empty() {
-            terminal.remark(sources.render_all(&warnings, terminal.colour));
-        }
+        warnings.retain(|warning| !told.iter().any(|before| before.span() == warning.span()));
+        terminal.warn(sources, &warnings);
     }
 
-    /// Why a property has no verdict: a limit, or an error of the model with the way to it.
-    fn no_verdict(&self, error: CheckError, subject: Subject, property: &Property) -> Failure {
-        let context = format!("property {} has no verdict: {error}", property.name);
-        match (error, subject) {
-            (
-                CheckError::Stopped { stop: logic::Stop::Model { error, state }, trace, .. },
-                Subject::Model(file, _),
-            ) => {
-                let labels: Vec<String> = trace.iter().map(|step| step.label.clone()).collect();
-                let diagnostics =
-                    vec![error.diagnostic(file.model(), state.is_some().then_some(labels.as_slice()))];
-                Failure { code: 1, diagnostics, sources: file.sources }
+    /// Why a limit left a property without a verdict, how far the check came, and how many states it saw; nothing
+    /// where it was no limit.
+    fn no_verdict(&self, error: &CheckError, deadline: Option<Instant>) -> Option<(String, usize)> {
+        let time = || match self.max_time {
+            Some(seconds) if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                format!("the time limit of {seconds} s was reached (--max-time)")
             }
-            (CheckError::Stopped { .. } | CheckError::Cancelled, _) => {
-                Failure::limit(context).help("allow more with --max-states")
+            _ => "the check was interrupted".to_owned(),
+        };
+        let (reason, states, searched) = match error {
+            CheckError::Cancelled => (time(), 0, None),
+            CheckError::Stopped { stop, states_visited, searched, .. } => match stop {
+                Stop::Model { .. } => return None,
+                Stop::Cancelled => (time(), *states_visited, *searched),
+                Stop::States(limit) => {
+                    let states = report::count(*limit as u64, "state");
+                    (format!("the limit of {states} was reached (--max-states)"), *states_visited, *searched)
+                }
+            },
+            _ => return None,
+        };
+        let far = searched.filter(|searched| searched.steps > 0).map(|searched| {
+            let steps = report::count(searched.steps as u64, "step");
+            match searched.violations {
+                true => format!("; no run of at most {steps} violates it"),
+                false => format!("; no run of at most {steps} shows that it holds"),
             }
-            _ => Failure::wrong(context),
-        }
+        });
+        Some((reason + &far.unwrap_or_default(), states))
     }
 
     /// Follows a saved counterexample on the model.
     fn follow(
         &self,
-        file: &std::path::Path,
+        file: &Path,
         subject: &Subject,
         properties: &[(Property, Option<String>)],
         terminal: &Terminal,
     ) -> Result<Answer, Failure> {
-        let saved = read_lts(file, &lts::AutOptions { sparse: true, ..self.reading.options() }, terminal)?;
-        let (labels, _) = saved
-            .only_run()
-            .ok_or_else(|| Failure::wrong(format!("{} is not a single run", file.display())))?;
+        let (labels, _) = read_run(file, &self.reading, terminal)?;
         let formula = match properties {
             [(property, _)] => Some(&property.formula),
             _ => None,
@@ -229,22 +329,51 @@ impl Check {
     }
 }
 
+/// Why a check failed: an error of the model with the way to it, or a formula that can't be evaluated.
+fn failed(error: Option<CheckError>, subject: Subject, property: &Property) -> Failure {
+    match (error, subject) {
+        (
+            Some(CheckError::Stopped { stop: Stop::Model { error, state }, trace, .. }),
+            Subject::Model(file, _),
+        ) => {
+            let labels: Vec<String> = trace.iter().map(|step| step.label.clone()).collect();
+            let diagnostics =
+                vec![error.diagnostic(file.model(), state.is_some().then_some(labels.as_slice()))];
+            Failure { code: 1, diagnostics, sources: file.sources }
+        }
+        (error, _) => {
+            let reason = error.map(|error| error.to_string()).unwrap_or_default();
+            Failure::wrong(format!("property {} has no verdict: {reason}", property.name))
+        }
+    }
+}
+
+/// Why there was nothing to save.
+fn nothing_saved(output: &Path, check: &report::Check) -> String {
+    let unknown = check.results.iter().filter(|result| result.verdict.is_none()).count();
+    let why = match (unknown, check.results.len()) {
+        (0, 1) => "the property holds, as expected".to_owned(),
+        (0, _) => "all properties hold, as expected".to_owned(),
+        (unknown, all) if unknown == all => "there is no verdict".to_owned(),
+        (unknown, _) => {
+            format!("no property was found to be violated, and {unknown} of them could not be decided")
+        }
+    };
+    let left = if output.exists() { "; the file is left as it was" } else { "" };
+    format!("{} was not written: {why}{left}", output.display())
+}
+
 fn describe(property: &Property, file: &Option<String>, verdict: &Verdict, seconds: f64) -> PropertyResult {
     let explanation = verdict.explanation.as_ref();
     let labels = explanation.and_then(Explanation::labels);
     PropertyResult {
-        property: property.name.clone(),
-        description: property.description.clone(),
-        file: file.clone(),
-        formula: None,
-        verdict: verdict.holds,
-        expected: property.expected,
+        verdict: Some(verdict.holds),
+        no_verdict: None,
         counterexample: labels.map(|labels| labels.into_iter().map(str::to_owned).collect()),
         lasso: match explanation {
             Some(Explanation::Lasso { prefix, .. }) => Some(prefix.len()),
             _ => None,
         },
-        steps: Vec::new(),
         diagnostic: match explanation {
             Some(Explanation::SubSystem(lts)) => Some(report::Size {
                 states: lts.state_count() as u64,
@@ -252,44 +381,43 @@ fn describe(property: &Property, file: &Option<String>, verdict: &Verdict, secon
             }),
             _ => None,
         },
-        states_visited: verdict.states_visited as u64,
+        ..unknown(property, file, String::new(), verdict.states_visited, seconds)
+    }
+}
+
+/// A property without a verdict.
+fn unknown(
+    property: &Property,
+    file: &Option<String>,
+    reason: String,
+    states: usize,
+    seconds: f64,
+) -> PropertyResult {
+    PropertyResult {
+        property: property.name.clone(),
+        description: property.description.clone(),
+        file: file.clone(),
+        formula: None,
+        verdict: None,
+        no_verdict: Some(reason),
+        expected: property.expected,
+        counterexample: None,
+        lasso: None,
+        steps: Vec::new(),
+        diagnostic: None,
+        states_visited: states as u64,
         seconds,
     }
 }
 
-/// The steps of a run.
-fn run_of(explanation: &Explanation) -> Vec<&Step> {
-    match explanation {
-        Explanation::Trace(steps) => steps.iter().collect(),
-        Explanation::Lasso { prefix, cycle } => prefix.iter().chain(cycle).collect(),
-        Explanation::SubSystem(_) => Vec::new(),
-    }
-}
-
-/// The actions behind each step of a run, found by taking the run again on the model.
+/// The actions behind each step of a run.
 fn places(subject: &Subject, explanation: Option<&Explanation>) -> Vec<TraceStep> {
     let (Subject::Model(file, _), Some(explanation)) = (subject, explanation) else { return Vec::new() };
-    let model = file.model();
-    let Ok(mut state) = model.initial() else { return Vec::new() };
-    let mut worker = model.worker();
-    let mut steps = Vec::new();
-    // States that the run may be in, each with the origin of the step that led there.
-    let labels: Vec<&str> = run_of(explanation).iter().map(|step| step.label.as_str()).collect();
-    let run = match logic::replay(&mut logic::ModelSystem::new(model, usize::MAX), &labels, None) {
-        Ok(run) => run,
-        Err(_) => return Vec::new(),
-    };
-    for step in run {
-        let wanted = step.slots.unwrap_or_default();
-        let mut origin = None;
-        let _ = worker.successors(&state, &mut |next| {
-            if origin.is_none() && next.target == &*wanted && model.label(next.label) == step.label {
-                origin = Some(next.origin);
-            }
-        });
-        let marks = origin.map(|origin| model.provenance().marks_of(origin)).unwrap_or_default();
-        let actions = marks.into_iter().map(|mark| model.provenance().mark(mark));
-        let mut actions: Vec<ActionPlace> = actions
+    let provenance = file.model().provenance();
+    let place = |step: &logic::Step| {
+        let marks = step.origin.map(|origin| provenance.marks_of(origin)).unwrap_or_default();
+        let marks = marks.into_iter().map(|mark| provenance.mark(mark));
+        let mut actions: Vec<ActionPlace> = marks
             .filter(|mark| mark.kind == MarkKind::Action)
             .map(|mark| ActionPlace {
                 process: mark.process.clone(),
@@ -298,28 +426,7 @@ fn places(subject: &Subject, explanation: Option<&Explanation>) -> Vec<TraceStep
             })
             .collect();
         actions.dedup();
-        steps.push(TraceStep { label: step.label, actions });
-        state = wanted.into_vec();
-    }
-    steps
-}
-
-/// A run as a transition system that can be saved; a lasso closes its cycle.
-fn as_system(explanation: &Explanation) -> Lts {
-    if let Explanation::SubSystem(lts) = explanation {
-        return lts.clone();
-    }
-    let steps = run_of(explanation);
-    let back = match explanation {
-        Explanation::Lasso { prefix, .. } => Some(prefix.len()),
-        _ => None,
+        TraceStep { label: step.label.clone(), actions }
     };
-    let mut builder = LtsBuilder::new();
-    for (index, step) in steps.iter().enumerate() {
-        let last = index + 1 == steps.len();
-        let target = back.filter(|_| last).unwrap_or(index + 1);
-        let label = builder.label(&step.label);
-        builder.add(StateId::new(index), label, StateId::new(target));
-    }
-    builder.finish().expect("a run is short")
+    explanation.steps().into_iter().map(place).collect()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bisim::{Comparison, Limits, Reason, Relation, Side};
 use clap::Args;
 
-use crate::arguments::{Reading, Transform};
+use crate::arguments::{Reading, Transform, used_labels};
 use crate::failure::{Answer, Failure};
 use crate::inputs::read_lts;
 use crate::progress::with_progress;
@@ -36,8 +36,18 @@ pub struct Compare {
 impl Compare {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let reading = self.reading.options();
-        let left = self.transform.apply(read_lts(&self.left, &reading, terminal)?);
-        let right = self.transform.apply(read_lts(&self.right, &reading, terminal)?);
+        let systems = [read_lts(&self.left, &reading, terminal)?, read_lts(&self.right, &reading, terminal)?];
+        let ([left, right], warnings) = self.transform.apply_to(systems);
+        let visible = |lts: &lts::Lts| used_labels(lts).iter().any(|label| *label != lts::TAU_TEXT);
+        if !self.transform.keep.is_empty() && !visible(&left) && !visible(&right) {
+            let kept: Vec<String> = self.transform.keep.iter().map(ToString::to_string).collect();
+            return Err(Failure::wrong(format!(
+                "--keep {} keeps no label of either system, so there is nothing to compare",
+                kept.join(" --keep ")
+            ))
+            .help_of(&warnings));
+        }
+        terminal.warn(&source::Sources::new(), &warnings);
         let limits = Limits { states: self.max_states };
         let comparison =
             with_progress(terminal, "comparing", |_| bisim::compare_within(&left, &right, self.by, &limits))?;

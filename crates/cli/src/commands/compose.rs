@@ -61,6 +61,11 @@ impl Compose {
         let composition =
             with_progress(terminal, "composing", |progress| network.compose(self.max_states, progress));
         let composition = composition.map_err(|error| Failure::limit(error.to_string()))?;
+        let unmatched = composition.unmatched.iter().filter_map(|one| {
+            let labels: Vec<&str> = one.labels.iter().map(String::as_str).collect();
+            logic::unmatched_selector(&format!("`{}`", one.operator), &one.selector, &labels)
+        });
+        terminal.warn(&source::Sources::new(), &unmatched.collect::<Vec<_>>());
         if let Some(output) = &self.output {
             match composition.complete {
                 true => write_lts(&composition.lts, output)?,

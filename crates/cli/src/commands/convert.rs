@@ -39,7 +39,8 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
-        let mut lts = self.transform.apply(read_part(&self.input, &self.reading.options(), terminal)?);
+        let mut lts =
+            self.transform.apply(read_part(&self.input, &self.reading.options(), terminal)?, terminal);
         if self.reachable {
             lts = lts.reachable();
         }

@@ -12,7 +12,7 @@ use source::Sources;
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, read_lts};
+use crate::inputs::{ModelFile, ModelSource, read_lts, read_run};
 use crate::progress::with_progress;
 use crate::properties::PropertySource;
 use crate::terminal::Terminal;
@@ -129,11 +129,12 @@ impl Explain {
         let used = subject.lts.used_labels();
         let labels = subject.lts.labels().iter().filter(|(label, _)| used[label.index()]);
         let labels: Vec<&str> = labels.map(|(_, text)| text).collect();
+        let through = self.through.iter();
+        let through = through.filter_map(|one| logic::unmatched_selector("--through", one, &labels));
+        terminal.warn(&Sources::new(), &through.collect::<Vec<_>>());
         for property in &properties {
             let warnings = logic::unmatched(&property.formula, &labels);
-            if !warnings.is_empty() {
-                terminal.remark(sources.render_all(&warnings, terminal.colour));
-            }
+            terminal.warn(&sources, &warnings);
             let wanted = match Property::of(&property.formula) {
                 Ok(wanted) => wanted,
                 // What holds needs no explanation, whatever the formula.
@@ -328,19 +329,7 @@ impl Explain {
     }
 
     fn read_run(&self, tagged: &Tagged<'_>, file: &Path, terminal: &Terminal) -> Result<Run, Failure> {
-        let (labels, lasso) = match lts::format_extension(file).as_deref() {
-            Some("aut") => {
-                let options = lts::AutOptions { sparse: true, ..self.reading.options() };
-                read_lts(file, &options, terminal)?
-                    .only_run()
-                    .ok_or_else(|| Failure::wrong(format!("{} is not a single run", file.display())))?
-            }
-            _ => {
-                let text = lts::read_text(file)?;
-                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                (lines.map(str::to_owned).collect(), None)
-            }
-        };
+        let (labels, lasso) = read_run(file, &self.reading, terminal)?;
         let run = tagged.run_of_labels(&labels, lasso);
         run.map_err(|why| Failure::wrong(format!("{} is no counterexample: {why}", file.display())))
     }

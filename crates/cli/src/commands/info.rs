@@ -33,7 +33,7 @@ pub struct Info {
 impl Info {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
-        let lts = self.transform.apply(read_part(&self.lts, &self.reading.options(), terminal)?);
+        let lts = self.transform.apply(read_part(&self.lts, &self.reading.options(), terminal)?, terminal);
         terminal.show(&describe(&lts, self.labels, start));
         Ok(Answer::Yes)
     }

@@ -38,7 +38,7 @@ pub struct Reduce {
 
 impl Reduce {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
-        let lts = self.transform.apply(read_lts(&self.lts, &self.reading.options(), terminal)?);
+        let lts = self.transform.apply(read_lts(&self.lts, &self.reading.options(), terminal)?, terminal);
         let start = Instant::now();
         let limits = Limits { states: self.max_states };
         let reduced = with_progress(terminal, "reducing", |_| bisim::reduce_within(&lts, self.by, &limits))?;

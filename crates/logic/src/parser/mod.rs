@@ -5,13 +5,14 @@
 //! the tree recurses; chains of operators are vectors and have no limit.
 
 mod data;
+mod iteration;
 mod regular;
 mod state;
 
 use source::{Diagnostic, Span, closest};
 
 use crate::lexer::{KEYWORDS, Token, TokenKind};
-use crate::tree::{Formula, Name, Type};
+use crate::tree::{Formula, Name, Syntax, Type};
 
 /// How deep constructs may be nested. Far more than people write, and little enough for a small stack.
 pub(crate) const DEPTH_LIMIT: usize = 200;
@@ -31,14 +32,30 @@ pub(crate) struct Parsed {
 }
 
 /// Parses the tokens of one file: one formula, or properties.
-pub(crate) fn parse(tokens: Vec<Token>, silent: bool, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
-    let mut parser =
-        Parser { tokens, at: 0, depth: 0, errors: 0, silent, last_error: None, brackets: 0, diagnostics };
+pub(crate) fn parse(
+    tokens: Vec<Token>,
+    syntax: Syntax,
+    silent: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Parsed> {
+    let mut parser = Parser {
+        tokens,
+        syntax,
+        at: 0,
+        depth: 0,
+        errors: 0,
+        silent,
+        last_error: None,
+        brackets: 0,
+        diagnostics,
+    };
     parser.file()
 }
 
 pub(crate) struct Parser<'a> {
     tokens: Vec<Token>,
+    /// That of patterns on labels.
+    syntax: Syntax,
     at: usize,
     depth: usize,
     errors: usize,
@@ -341,21 +358,39 @@ impl Parser<'_> {
             self.error(diagnostic);
             return Type::Term(String::new());
         }
+        self.type_name()
+    }
+
+    fn type_name(&mut self) -> Type {
         let span = self.span();
         let Some(name) = self.name("a type") else { return Type::Term(String::new()) };
         match name.text.to_lowercase().as_str() {
             "bool" | "boolean" => Type::Bool,
             "nat" | "natural" => Type::Nat,
             "int" | "integer" => Type::Int,
+            "real" => Type::Real,
+            "char" | "character" => Type::Char,
             "string" => Type::String,
+            "natset" => {
+                self.at -= 1;
+                self.error(
+                    Diagnostic::error("the type natset of MCL 4 is not supported")
+                        .label(span, "not supported")
+                        .help("keep one parameter of type bool for each number that the set may hold"),
+                );
+                self.bump();
+                Type::Term(name.text)
+            }
             other => {
-                if let Some(meant) = closest(other, ["bool", "boolean", "nat", "int", "integer", "string"]) {
+                const TYPES: [&str; 8] =
+                    ["bool", "boolean", "nat", "int", "integer", "real", "char", "string"];
+                if let Some(meant) = closest(other, TYPES) {
                     self.at -= 1;
                     self.error(
                         Diagnostic::error(format!("unknown type `{}`", name.text))
                             .label(span, "not a type")
                             .help(format!("did you mean `{meant}`?"))
-                            .note("the types are bool, nat, int, string, and those of the model"),
+                            .note("the types are bool, nat, int, real, char, string, and those of the model"),
                     );
                     self.bump();
                 }

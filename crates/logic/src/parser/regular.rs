@@ -5,8 +5,12 @@
 use source::{Diagnostic, Span};
 
 use super::Parser;
+use crate::basic;
 use crate::lexer::{KEYWORDS, TokenKind};
-use crate::tree::{Action, ActionKind, ActionPattern, BinaryOperator, Name, Offer, Regular, RegularKind};
+use crate::tree::{
+    Action, ActionKind, ActionPattern, BinaryOperator, Expression, ExpressionKind, LabelPattern, Name, Offer,
+    Regular, RegularKind, Syntax,
+};
 
 /// The largest bound of a counted repetition.
 const REPEAT_LIMIT: u32 = 10_000;
@@ -26,7 +30,7 @@ impl Parser<'_> {
     }
 
     /// `R . R`
-    fn sequence(&mut self) -> Regular {
+    pub(super) fn sequence(&mut self) -> Regular {
         let start = self.span();
         let mut parts = vec![self.repeated()];
         while self.eat(".") {
@@ -49,11 +53,11 @@ impl Parser<'_> {
         let mut count = 0;
         loop {
             let (min, max) = if self.eat("*") {
-                (0, None)
+                (Bound::Number(0), None)
             } else if self.eat("+") {
-                (1, None)
+                (Bound::Number(1), None)
             } else if self.eat("?") {
-                (0, Some(1))
+                (Bound::Number(0), Some(Bound::Number(1)))
             } else if self.at("{") {
                 match self.counted() {
                     Some(bounds) => bounds,
@@ -69,24 +73,35 @@ impl Parser<'_> {
                 self.error(diagnostic);
                 return body;
             }
-            body = Regular {
-                kind: RegularKind::Repeat { body: Box::new(body), min, max },
-                span: self.since(start),
+            let inner = Box::new(body);
+            let kind = match (min, max) {
+                (Bound::Number(min), None) => RegularKind::Repeat { body: inner, min, max: None },
+                (Bound::Number(min), Some(Bound::Number(max))) => {
+                    RegularKind::Repeat { body: inner, min, max: Some(max) }
+                }
+                (min, max) => RegularKind::Counted {
+                    body: inner,
+                    min: Box::new(min.expression(start)),
+                    max: max.map(|max| Box::new(max.expression(start))),
+                },
             };
+            body = Regular { kind, span: self.since(start) };
         }
     }
 
-    fn counted(&mut self) -> Option<(u32, Option<u32>)> {
+    fn counted(&mut self) -> Option<(Bound, Option<Bound>)> {
         let opener = self.span();
         self.bump();
         let bounds = self.bounds();
         self.close("}", opener);
         let (min, max) = bounds?;
-        if max.is_some_and(|max| max < min) {
+        if let (Bound::Number(min), Some(Bound::Number(max))) = (&min, &max)
+            && max < min
+        {
             self.at -= 1;
             self.error(
                 Diagnostic::error("the bounds of this repetition are the wrong way round")
-                    .label(self.since(opener), format!("from {min} to {} times", max.unwrap_or(0)))
+                    .label(self.since(opener), format!("from {min} to {max} times"))
                     .help("write the smaller bound first"),
             );
             self.bump();
@@ -94,34 +109,44 @@ impl Parser<'_> {
         Some((min, max))
     }
 
-    fn bounds(&mut self) -> Option<(u32, Option<u32>)> {
+    fn bounds(&mut self) -> Option<(Bound, Option<Bound>)> {
         let min = self.bound()?;
         let max = if self.eat(",") || self.eat("...") || self.eat("..") {
             if self.at("}") { None } else { Some(self.bound()?) }
         } else {
-            Some(min)
+            Some(min.clone())
         };
         Some((min, max))
     }
 
-    fn bound(&mut self) -> Option<u32> {
-        if self.kind() != TokenKind::Number {
+    fn bound(&mut self) -> Option<Bound> {
+        let next = &self.tokens[self.ahead(1)];
+        let alone = ["}", ",", "...", ".."].iter().any(|end| next.is(end));
+        if self.kind() == TokenKind::Number && alone {
+            let bound = self.tokens[self.at].text.parse().ok().filter(|&bound| bound <= REPEAT_LIMIT);
+            if bound.is_none() {
+                let diagnostic = Diagnostic::error("this bound is too large")
+                    .label(self.span(), format!("at most {REPEAT_LIMIT}"))
+                    .help("without an upper bound, write `R*`");
+                self.error(diagnostic);
+            }
+            self.bump();
+            return bound.map(Bound::Number);
+        }
+        // What looks like a gate with offers was meant to be a step of its own.
+        let word = self.kind() == TokenKind::Word;
+        let is_pattern = self.kind() == TokenKind::Text
+            || (word && (next.is("!") || next.is("?")))
+            || (word && next.is("...") && crate::check::is_constant(&self.tokens[self.at].text));
+        if is_pattern || !matches!(self.kind(), TokenKind::Word | TokenKind::Number | TokenKind::Symbol) {
             let diagnostic = self
                 .expected_diagnostic("a number")
-                .note("the bounds of a repetition are numbers: `R{2}`, `R{2,5}`, `R{2,}`")
+                .note("the bounds of a repetition are numbers: `R{2}`, `R{2,5}`, `R{n+1,}`")
                 .help("to begin a value pattern here, join it with `.`: `R . { GATE !1 }`");
             self.error(diagnostic);
             return None;
         }
-        let bound = self.tokens[self.at].text.parse().ok().filter(|&bound| bound <= REPEAT_LIMIT);
-        if bound.is_none() {
-            let diagnostic = Diagnostic::error("this bound is too large")
-                .label(self.span(), format!("at most {REPEAT_LIMIT}"))
-                .help("without an upper bound, write `R*`");
-            self.error(diagnostic);
-        }
-        self.bump();
-        bound
+        Some(Bound::Computed(self.offer_value()))
     }
 
     /// Predicates joined by operators, loosest first: 1 `implies equ xor`, 2 `or`, 3 `and`, 4 one of them.
@@ -175,7 +200,8 @@ impl Parser<'_> {
             RegularKind::Nil => "`nil`",
             RegularKind::Sequence(_) => "a sequence",
             RegularKind::Choice(_) => "a choice",
-            RegularKind::Repeat { .. } => "a repetition",
+            RegularKind::Repeat { .. } | RegularKind::Counted { .. } => "a repetition",
+            _ => "a construct on sequences",
         };
         self.error(
             Diagnostic::error(format!("`and`, `or` and `not` join label predicates, but this is {what}"))
@@ -223,6 +249,9 @@ impl Parser<'_> {
                 Regular { span: self.since(start), ..inside }
             }
             "{" => self.pattern(),
+            "if" | "case" | "let" | "for" | "while" | "repeat" | "loop" | "continue" | "exit" => {
+                self.iteration(start)
+            }
             _ => self.no_step(start),
         }
     }
@@ -273,6 +302,7 @@ impl Parser<'_> {
             .iter()
             .map(|(kind, text)| match kind {
                 TokenKind::Pattern => text.clone(),
+                _ if is_pattern && self.syntax == Syntax::Basic => basic::escape(text),
                 _ if is_pattern => regex::escape(text),
                 _ => text.clone(),
             })
@@ -280,19 +310,19 @@ impl Parser<'_> {
         if !is_pattern {
             return self.action(ActionKind::Exact(text), start);
         }
-        match lts::whole_label_regex(&text) {
-            Ok(regex) => self.action(ActionKind::Regex(text, Box::new(regex)), start),
-            Err(error) => {
-                let reason = match error {
-                    lts::SelectorError::Regex { reason, .. } => reason,
-                    other => other.to_string(),
-                };
+        match LabelPattern::new(&text, self.syntax) {
+            Ok(pattern) => self.action(ActionKind::Regex(pattern), start),
+            Err(reason) => {
                 self.at -= 1;
-                self.error(
-                    Diagnostic::error("this pattern is not a regular expression")
-                        .label(start, reason)
-                        .help("write \\ before ( ) [ ] { } . * + ? to mean the character itself, or use \"…\" for one label"),
-                );
+                let help = match self.syntax {
+                    Syntax::Basic => {
+                        "patterns in MCL are basic regular expressions: write \\ before . * [ \\ to mean the character itself, or use \"…\" for one label"
+                    }
+                    Syntax::Extended => {
+                        "write \\ before ( ) [ ] { } . * + ? | to mean the character itself, or use \"…\" for one label"
+                    }
+                };
+                self.error(Diagnostic::error("this pattern can't be used").label(start, reason).help(help));
                 self.bump();
                 wrong(start)
             }
@@ -325,7 +355,7 @@ impl Parser<'_> {
                 if self.eat("any") {
                     // `?any of T` says the type too.
                     if self.eat("of") {
-                        self.name("a type");
+                        self.type_name();
                     }
                     offers.push(Offer::Any);
                 } else if let Some(name) = self.name("the name of a variable, or `any`") {
@@ -345,6 +375,22 @@ impl Parser<'_> {
         }
         self.close("}", start);
         self.action(ActionKind::Pattern(ActionPattern { gate, offers, condition }), start)
+    }
+}
+
+/// A bound of a repetition.
+#[derive(Clone)]
+enum Bound {
+    Number(u32),
+    Computed(Expression),
+}
+
+impl Bound {
+    fn expression(self, span: Span) -> Expression {
+        match self {
+            Bound::Number(number) => Expression { kind: ExpressionKind::Number(i64::from(number)), span },
+            Bound::Computed(expression) => expression,
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use source::{Diagnostic, Span};
 use super::Parser;
 use crate::lexer::{KEYWORDS, TokenKind};
 use crate::tree::{
-    BinaryOperator, Binding, Domain, DomainValues, Expression, ExpressionKind, Formula, FormulaKind, Type,
-    UnaryOperator,
+    BinaryOperator, Binding, Branch, CasePattern, Domain, DomainValues, Expression, ExpressionKind, Formula,
+    FormulaKind, Name, Type, UnaryOperator,
 };
 
 /// Levels of operators, loosest first.
@@ -55,6 +55,13 @@ impl Parser<'_> {
     pub(super) fn operators(&mut self, level: u8) -> Formula {
         let start = self.span();
         let mut left = self.nested(wrong(start), |parser| parser.operand());
+        if self.eat("of") {
+            let of = self.as_expression(left);
+            let type_of = self.type_name();
+            let span = self.since(start);
+            let kind = ExpressionKind::Of(Box::new(of), type_of);
+            left = Formula { kind: FormulaKind::Data(Expression { kind, span }), span };
+        }
         let mut chained = 0;
         while let Some((operator, found)) = self.operator() {
             if found < level {
@@ -121,9 +128,10 @@ impl Parser<'_> {
         let token = &self.tokens[self.at];
         let data = |kind: ExpressionKind| FormulaKind::Data(Expression { kind, span: start });
         let kind = match token.kind {
-            TokenKind::Number => match token.text.parse::<i64>() {
-                Ok(value) => data(ExpressionKind::Number(value)),
-                Err(_) => {
+            TokenKind::Number => match (token.text.parse::<i64>(), token.text.parse::<f64>()) {
+                (Ok(value), _) => data(ExpressionKind::Number(value)),
+                (Err(_), Ok(value)) if token.text.contains('.') => data(ExpressionKind::Real(value)),
+                _ => {
                     let diagnostic = Diagnostic::error("this number is too large")
                         .label(start, format!("at most {}", i64::MAX));
                     self.error(diagnostic);
@@ -131,6 +139,9 @@ impl Parser<'_> {
                 }
             },
             TokenKind::Text => data(ExpressionKind::Text(token.text.clone())),
+            TokenKind::Pattern if token.text.chars().count() == 1 => {
+                data(ExpressionKind::Char(token.text.chars().next().unwrap_or_default()))
+            }
             TokenKind::Pattern => {
                 let diagnostic = Diagnostic::error("a pattern on labels is not a formula about states")
                     .label(start, "expected a formula")
@@ -187,9 +198,23 @@ impl Parser<'_> {
             "forall" | "exists" => self.quantified(text == "exists"),
             "if" => self.conditional(start),
             "let" => self.let_in(start),
+            "case" => match self.case(start, &mut |parser| parser.formula()) {
+                Some((of, branches)) => FormulaKind::Case(Box::new(of), branches),
+                None => wrong(start).kind,
+            },
             _ if self.kind() == TokenKind::Word && !KEYWORDS.contains(&text.as_str()) => {
-                let name = crate::tree::Name { text, span: start };
+                let name = Name { text, span: start };
                 self.bump();
+                if self.at(".") && self.tokens[self.ahead(1)].kind == TokenKind::Word {
+                    let diagnostic = Diagnostic::error("fields of records are not supported")
+                        .label(self.span(), "a field of a value")
+                        .note("values of the model's types are compared as labels print them, as a whole")
+                        .help("match the whole value, `!PAIR (1, ROCK)`, or the text of the label with a pattern");
+                    self.error(diagnostic);
+                    self.bump();
+                    self.bump();
+                    return wrong(start);
+                }
                 let arguments = if self.at("(") { self.arguments() } else { Vec::new() };
                 FormulaKind::Name(name, arguments)
             }
@@ -198,16 +223,28 @@ impl Parser<'_> {
         Formula { kind, span: self.since(start) }
     }
 
+    /// Gives up on the file where one construct has too many parts: each of them nests the others.
+    pub(super) fn limit(&mut self, count: usize, what: &str) {
+        if count >= CHAIN_LIMIT {
+            self.last_error = None;
+            let diagnostic = Diagnostic::error(format!("more than {CHAIN_LIMIT} {what} in one construct"))
+                .label(self.span(), "this is one too many")
+                .help("nest a second construct in the last one");
+            self.error(diagnostic);
+            self.silent = true;
+            self.at = self.tokens.len() - 1;
+        }
+    }
+
     fn no_operand(&mut self, start: Span) -> Formula {
         let mut diagnostic = self.expected_diagnostic("a formula");
         diagnostic = match self.tokens[self.at].text.as_str() {
             "tau" | "any" | "nil" if self.kind() == TokenKind::Word => {
                 diagnostic.help("steps are written in a modality: `< tau > true`")
             }
-            "case" | "while" | "for" | "loop" | "repeat" if self.kind() == TokenKind::Word => diagnostic
-                .note(
-                    "this construct of MCL 4 is not supported; `if`, `let` and parameterised fixpoints are",
-                ),
+            "while" | "for" | "loop" | "repeat" if self.kind() == TokenKind::Word => diagnostic.help(
+                "iterations are regular formulas: write them in a modality, `< while … end while > true`",
+            ),
             "@" => diagnostic.help("`@` follows a possibility: `< R > @`"),
             "-|" => diagnostic.help("`-|` follows a necessity: `[ R ] -|`"),
             "," if self.kind() == TokenKind::Symbol => diagnostic,
@@ -280,7 +317,7 @@ impl Parser<'_> {
         // A bracket without `x:` behind it begins the body: the dot is missing.
         let has_parameters = self.at("(")
             && self.tokens[self.ahead(1)].kind == TokenKind::Word
-            && self.tokens[self.ahead(2)].is(":");
+            && (self.tokens[self.ahead(2)].is(":") || self.tokens[self.ahead(2)].is(","));
         let parameters = if has_parameters {
             let opener = self.span();
             self.bump();
@@ -307,32 +344,109 @@ impl Parser<'_> {
         self.error(diagnostic);
     }
 
-    /// `x:T := E, y:U := E`
-    fn bindings(&mut self) -> Vec<Binding> {
+    /// `x:T := E, y, z:U := E`
+    pub(super) fn bindings(&mut self) -> Vec<Binding> {
         let mut bindings = Vec::new();
         loop {
-            let Some(name) = self.name("the name of a variable") else { return bindings };
+            let names = self.names();
+            let Some(first) = names.first().map(|name| name.text.clone()) else { return bindings };
             let type_of = self.type_of();
             if !self.eat(":=") {
                 let diagnostic = self
                     .expected_diagnostic("`:=` and a value")
-                    .help(format!("give `{}` its first value: `{}:nat := 0`", name.text, name.text));
+                    .help(format!("give `{first}` its first value: `{first}:nat := 0`"));
                 self.error(diagnostic);
                 return bindings;
             }
             let value = self.expression();
-            bindings.push(Binding { name, type_of, value });
-            if !self.eat(",") {
+            bindings.extend(names.into_iter().map(|name| Binding {
+                name,
+                type_of: type_of.clone(),
+                value: value.clone(),
+            }));
+            if !self.at(",") {
                 return bindings;
             }
+            self.limit(bindings.len(), "variables");
+            self.bump();
         }
+    }
+
+    /// `x, y, z` before their common type; none after an error.
+    pub(super) fn names(&mut self) -> Vec<Name> {
+        let mut names = Vec::new();
+        loop {
+            match self.name("the name of a variable") {
+                Some(name) => names.push(name),
+                None => return Vec::new(),
+            }
+            if !self.eat(",") {
+                return names;
+            }
+        }
+    }
+
+    /// `case E is P where E -> X | P -> X end case`
+    pub(super) fn case<T>(
+        &mut self,
+        start: Span,
+        body: &mut dyn FnMut(&mut Self) -> T,
+    ) -> Option<(Expression, Vec<Branch<T>>)> {
+        self.bump();
+        let of = self.expression();
+        if !self.expect("is") {
+            return None;
+        }
+        let mut branches = Vec::new();
+        self.eat("|");
+        loop {
+            let pattern = self.case_pattern();
+            let condition = self.eat("where").then(|| self.expression());
+            if !self.expect("->") {
+                return None;
+            }
+            let body = body(self);
+            branches.push(Branch { pattern, condition, body });
+            if !self.at("|") {
+                break;
+            }
+            self.limit(branches.len(), "branches");
+            self.bump();
+        }
+        self.closing("case", start);
+        Some((of, branches))
+    }
+
+    fn case_pattern(&mut self) -> CasePattern {
+        if self.eat("any") {
+            // `any of T` says the type too.
+            if self.eat("of") {
+                self.type_name();
+            }
+            return CasePattern::Any;
+        }
+        if self.kind() == TokenKind::Word && self.tokens[self.ahead(1)].is(":") {
+            return match self.name("the name of a variable") {
+                Some(name) => CasePattern::Bind(name, self.type_of()),
+                None => CasePattern::Any,
+            };
+        }
+        let mut values = vec![self.offer_value()];
+        while self.at(",") {
+            self.limit(values.len(), "values");
+            self.bump();
+            values.push(self.offer_value());
+        }
+        CasePattern::Values(values)
     }
 
     /// `forall x:T among { a ... b }, y:bool . F`
     fn quantified(&mut self, exists: bool) -> FormulaKind {
         self.bump();
         let mut variables = Vec::new();
-        while let Some(name) = self.name("the name of a variable") {
+        loop {
+            let names = self.names();
+            let Some(first) = names.first().map(|name| name.text.clone()) else { break };
             let type_of = self.type_of();
             let values = if self.eat("among") {
                 self.domain()
@@ -342,11 +456,15 @@ impl Parser<'_> {
                 let diagnostic = self
                     .expected_diagnostic("`among` and the values")
                     .note("only finite sets of values can be tried one by one")
-                    .help(format!("write `{}:nat among {{ 0 ... 9 }}`", name.text));
+                    .help(format!("write `{first}:nat among {{ 0 ... 9 }}`"));
                 self.error(diagnostic);
                 DomainValues::Bool
             };
-            variables.push(Domain { name, type_of, values });
+            variables.extend(names.into_iter().map(|name| Domain {
+                name,
+                type_of: type_of.clone(),
+                values: values.clone(),
+            }));
             if !self.eat(",") {
                 break;
             }
@@ -389,6 +507,7 @@ impl Parser<'_> {
             if !self.at("elsif") {
                 break;
             }
+            self.limit(arms.len(), "branches");
         }
         if !self.eat("else") {
             let diagnostic = self
@@ -405,7 +524,7 @@ impl Parser<'_> {
     }
 
     /// `end if`, `end let`
-    fn closing(&mut self, word: &str, opener: Span) {
+    pub(super) fn closing(&mut self, word: &str, opener: Span) {
         if self.eat(&format!("end_{word}")) {
             return;
         }

@@ -44,7 +44,20 @@ pub fn formula(chance: &mut Chance, depth: usize, scope: &mut Scope) -> String {
             _ => format!("< {} > true", action(chance, 1, scope)),
         };
     }
-    match chance.below(16) {
+    match chance.below(17) {
+        16 => {
+            let name = format!("c{}", scope.names);
+            scope.names += 1;
+            let of = small(chance, scope);
+            let first = formula(chance, depth - 1, scope);
+            scope.data.push(name.clone());
+            let second = formula(chance, depth - 1, scope);
+            scope.data.pop();
+            let third = formula(chance, depth - 1, scope);
+            format!(
+                "case {of} is 0, 5 -> {first} | {name}:nat where {name} < 2 -> {second} | any -> {third} end case"
+            )
+        }
         0 => {
             scope.negative = !scope.negative;
             let inner = formula(chance, depth - 1, scope);
@@ -145,6 +158,93 @@ impl Scope {
     }
 }
 
+/// A number from 0 to 2, as an expression.
+fn small(chance: &mut Chance, scope: &Scope) -> String {
+    match scope.data.is_empty() || chance.below(3) == 0 {
+        true => chance.below(3).to_string(),
+        false => format!("({} + {}) mod 3", scope.data[chance.below(scope.data.len())], chance.below(2)),
+    }
+}
+
+/// A construct of programming languages, whose bodies are regular formulas.
+fn iteration(chance: &mut Chance, depth: usize, scope: &mut Scope) -> String {
+    let name = format!("v{}", scope.names);
+    scope.names += 1;
+    let outer = scope.data.len();
+    let first = small(chance, scope);
+    let second = small(chance, scope);
+    let body = |chance: &mut Chance, scope: &mut Scope| {
+        let before = scope.data.len();
+        let text = regular(chance, depth - 1, scope, true);
+        scope.data.truncate(before);
+        text
+    };
+    let text = match chance.below(8) {
+        0 => {
+            let (then, other) = (body(chance, scope), body(chance, scope));
+            let otherwise = if chance.below(2) == 0 { format!("else {other} ") } else { String::new() };
+            format!("if {first} < {second} then {then} {otherwise}end if")
+        }
+        1 => {
+            let zero = body(chance, scope);
+            scope.data.push(name.clone());
+            let one = body(chance, scope);
+            scope.data.pop();
+            let rest = body(chance, scope);
+            format!(
+                "case {first} is 0 -> {zero} | {name}:nat where {name} = {second} -> {one} | any -> {rest} end case"
+            )
+        }
+        2 => {
+            scope.data.push(name.clone());
+            let inside = body(chance, scope);
+            format!("let {name}:nat := {first} in {inside} end let")
+        }
+        3 => {
+            scope.data.push(name.clone());
+            let inside = body(chance, scope);
+            let step = chance.pick(&["", " step 2"]);
+            format!("for {name}:nat from {first} to {second}{step} do {inside} end for")
+        }
+        4 => {
+            let inside = body(chance, scope);
+            format!("while {first} < {second} do {inside} end while")
+        }
+        5 => {
+            let inside = body(chance, scope);
+            format!("repeat ({inside} . {{ C ?{name}:nat }}) until {name} > {first} end repeat")
+        }
+        6 => {
+            let result = format!("r{name}");
+            scope.data.push(name.clone());
+            let (again, end) = (body(chance, scope), body(chance, scope));
+            scope.data.truncate(outer);
+            let parts = format!(
+                "({again}) . if {name} < {second} then continue ({name} + 1) else exit ({name}) end if"
+            );
+            let text = format!(
+                "loop ({name}:nat := {first}) : ({result}:nat) in ({parts} | ({end}) . exit (0)) end loop"
+            );
+            // What the loop gives is known behind it.
+            match chance.below(2) {
+                0 => text,
+                _ => format!("({text} . ({{ C !{result} }} | nil))"),
+            }
+        }
+        _ => {
+            let inside = body(chance, scope);
+            let bounds = match chance.below(3) {
+                0 => first,
+                1 => format!("0 + {first}, 0 + {second}"),
+                _ => format!("{first} ..."),
+            };
+            format!("({inside}){{{bounds}}}")
+        }
+    };
+    scope.data.truncate(outer);
+    text
+}
+
 /// `open` says whether what is bound stays in scope.
 pub fn regular(chance: &mut Chance, depth: usize, scope: &mut Scope, open: bool) -> String {
     if depth == 0 {
@@ -164,7 +264,8 @@ pub fn regular(chance: &mut Chance, depth: usize, scope: &mut Scope, open: bool)
             _ => action(chance, 2, scope),
         };
     }
-    match chance.below(9) {
+    match chance.below(12) {
+        9.. => iteration(chance, depth, scope),
         0 | 1 => {
             let first = regular(chance, depth - 1, scope, open);
             format!("({first} . {})", regular(chance, depth - 1, scope, open))

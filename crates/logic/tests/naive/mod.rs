@@ -155,62 +155,234 @@ impl Twin<'_> {
                 }
                 result
             }
-            FormulaKind::Let(bindings, body) => {
-                let mut env = env.clone();
-                for binding in bindings {
-                    let value = value(&binding.value, &env);
-                    env.insert(binding.name.text.clone(), value);
-                }
-                self.formula(body, &env)
+            FormulaKind::Let(bindings, body) => self.formula(body, &bound(bindings, env)),
+            FormulaKind::Case(of, branches) => {
+                let (branch, inner) = chosen(of, branches, env);
+                self.formula(&branch.body, &inner)
             }
         }
     }
 
     /// Where the sequences of a regular formula lead, with what they bind.
     fn run(&self, regular: &Regular, from: usize, env: &Env) -> BTreeSet<(usize, Env)> {
+        let ends = self.walk(regular, from, env).into_iter();
+        ends.filter(|(.., jump)| *jump == Jump::No).map(|(state, env, _)| (state, env)).collect()
+    }
+
+    /// Likewise, jumps out of loops included. What is bound inside a construct is not known outside it.
+    fn walk(&self, regular: &Regular, from: usize, env: &Env) -> Ends {
+        let alone = |ends: Ends| -> Ends {
+            let outer = |(state, inner, jump)| match jump {
+                Jump::No => (state, env.clone(), jump),
+                _ => (state, inner, jump),
+            };
+            ends.into_iter().map(outer).collect()
+        };
         match &regular.kind {
-            RegularKind::Nil => BTreeSet::from([(from, env.clone())]),
+            RegularKind::Nil => Ends::from([(from, env.clone(), Jump::No)]),
             RegularKind::Action(action) => {
-                let mut ends = BTreeSet::new();
+                let mut ends = Ends::new();
                 for edge in self.lts.outgoing(StateId::new(from)) {
                     for env in matches(action, self.lts.label(edge.label), env) {
-                        ends.insert((edge.target.index(), env));
+                        ends.insert((edge.target.index(), env, Jump::No));
                     }
                 }
                 ends
             }
             RegularKind::Sequence(all) => {
-                all.iter().fold(BTreeSet::from([(from, env.clone())]), |ends, part| {
-                    ends.into_iter().flat_map(|(state, env)| self.run(part, state, &env)).collect()
+                all.iter().fold(Ends::from([(from, env.clone(), Jump::No)]), |ends, part| {
+                    let on = |(state, env, jump): (usize, Env, Jump)| match jump {
+                        Jump::No => self.walk(part, state, &env),
+                        _ => Ends::from([(state, env, jump)]),
+                    };
+                    ends.into_iter().flat_map(on).collect()
                 })
             }
-            RegularKind::Choice(all) => all
-                .iter()
-                .flat_map(|part| self.run(part, from, env))
-                .map(|(state, _)| (state, env.clone()))
-                .collect(),
+            RegularKind::Choice(all) => {
+                alone(all.iter().flat_map(|part| self.walk(part, from, env)).collect())
+            }
             RegularKind::Repeat { body, min, max } => {
-                let again = |ends: &BTreeSet<usize>| -> BTreeSet<usize> {
-                    ends.iter()
-                        .flat_map(|&state| self.run(body, state, env))
-                        .map(|(state, _)| state)
-                        .collect()
+                self.repeat(body, from, env, i64::from(*min), max.map(i64::from))
+            }
+            RegularKind::Counted { body, min, max } => {
+                let max = max.as_ref().map(|max| number(max, env));
+                self.repeat(body, from, env, number(min, env), max)
+            }
+            RegularKind::If(arms, otherwise) => {
+                match arms.iter().find(|(condition, _)| truth(condition, env)) {
+                    Some((_, branch)) => alone(self.walk(branch, from, env)),
+                    None => match otherwise {
+                        Some(branch) => alone(self.walk(branch, from, env)),
+                        None => Ends::from([(from, env.clone(), Jump::No)]),
+                    },
+                }
+            }
+            RegularKind::Case(of, branches) => {
+                let (branch, inner) = chosen(of, branches, env);
+                alone(self.walk(&branch.body, from, &inner))
+            }
+            RegularKind::Let(bindings, body) => {
+                let inner = bound(bindings, env);
+                let restored = |(state, mut after, jump): (usize, Env, Jump)| {
+                    for binding in bindings {
+                        match env.get(&binding.name.text) {
+                            Some(value) => after.insert(binding.name.text.clone(), value.clone()),
+                            None => after.remove(&binding.name.text),
+                        };
+                    }
+                    (state, after, jump)
                 };
-                let mut ends = BTreeSet::from([from]);
-                for _ in 0..*min {
-                    ends = again(&ends);
+                self.walk(body, from, &inner).into_iter().map(restored).collect()
+            }
+            RegularKind::For { name, from: first, to, step, body, .. } => {
+                let step = step.as_ref().map_or(1, |step| number(step, env));
+                let last = number(to, env);
+                let mut at = number(first, env);
+                let mut result = Ends::new();
+                let mut states = BTreeSet::from([from]);
+                while if step >= 0 { at <= last } else { at >= last } {
+                    let mut inner = env.clone();
+                    inner.insert(name.text.clone(), Value::Number(at));
+                    let (next, jumps) = self.round(body, &states, &inner);
+                    states = next;
+                    result.extend(jumps);
+                    at += step;
                 }
-                let mut left = max.map_or(self.lts.state_count() + 1, |max| (max - min) as usize);
-                let mut layer = ends.clone();
-                while left > 0 {
-                    layer = again(&layer);
-                    ends.extend(&layer);
-                    left -= 1;
+                result.extend(states.into_iter().map(|state| (state, env.clone(), Jump::No)));
+                result
+            }
+            RegularKind::While(condition, body) => match truth(condition, env) {
+                false => Ends::from([(from, env.clone(), Jump::No)]),
+                // Nothing changes the condition: only jumps lead out.
+                true => {
+                    let ends = self.repeat(body, from, env, 0, None);
+                    ends.into_iter().filter(|(.., jump)| *jump != Jump::No).collect()
                 }
-                ends.into_iter().map(|state| (state, env.clone())).collect()
+            },
+            RegularKind::Until(body, condition) => {
+                let (mut seen, mut waiting) = (BTreeSet::from([from]), vec![from]);
+                let mut result = Ends::new();
+                while let Some(state) = waiting.pop() {
+                    for (end, inner, jump) in self.walk(body, state, env) {
+                        if jump != Jump::No {
+                            result.insert((end, inner, jump));
+                        } else if truth(condition, &inner) {
+                            result.insert((end, env.clone(), Jump::No));
+                        } else if seen.insert(end) {
+                            waiting.push(end);
+                        }
+                    }
+                }
+                result
+            }
+            RegularKind::Loop { parameters, results, body } => {
+                let first: Vec<Value> = parameters.iter().map(|one| value(&one.value, env)).collect();
+                let mut waiting = vec![(from, first)];
+                let mut seen = BTreeSet::new();
+                let mut result = Ends::new();
+                while let Some((state, values)) = waiting.pop() {
+                    if !seen.insert((state, values.clone())) {
+                        continue;
+                    }
+                    let mut inner = env.clone();
+                    for (parameter, value) in parameters.iter().zip(values) {
+                        inner.insert(parameter.name.text.clone(), value);
+                    }
+                    for (end, _, jump) in self.walk(body, state, &inner) {
+                        match jump {
+                            Jump::No => panic!("a way without an end"),
+                            Jump::Continue(values) => waiting.push((end, values)),
+                            Jump::Exit(values) => {
+                                let mut after = env.clone();
+                                for ((name, _), value) in results.iter().zip(values) {
+                                    after.insert(name.text.clone(), value);
+                                }
+                                result.insert((end, after, Jump::No));
+                            }
+                        }
+                    }
+                }
+                result
+            }
+            RegularKind::Continue(values) => {
+                let values = values.iter().map(|one| value(one, env)).collect();
+                Ends::from([(from, env.clone(), Jump::Continue(values))])
+            }
+            RegularKind::Exit(values) => {
+                let values = values.iter().map(|one| value(one, env)).collect();
+                Ends::from([(from, env.clone(), Jump::Exit(values))])
             }
         }
     }
+
+    /// One round from each of these states: where it leads, and the jumps on the way.
+    fn round(&self, body: &Regular, states: &BTreeSet<usize>, env: &Env) -> (BTreeSet<usize>, Ends) {
+        let ends: Ends = states.iter().flat_map(|&state| self.walk(body, state, env)).collect();
+        let (on, jumps): (Ends, Ends) = ends.into_iter().partition(|(.., jump)| *jump == Jump::No);
+        (on.into_iter().map(|(state, ..)| state).collect(), jumps)
+    }
+
+    fn repeat(&self, body: &Regular, from: usize, env: &Env, min: i64, max: Option<i64>) -> Ends {
+        let mut result = Ends::new();
+        if max.is_some_and(|max| max < min) {
+            return result;
+        }
+        let mut layer = BTreeSet::from([from]);
+        for _ in 0..min {
+            let (next, jumps) = self.round(body, &layer, env);
+            layer = next;
+            result.extend(jumps);
+        }
+        let mut states = layer.clone();
+        let rounds = max.map_or(self.lts.state_count() as i64 + 1, |max| max - min.max(0));
+        for _ in 0..rounds {
+            let (next, jumps) = self.round(body, &layer, env);
+            layer = next;
+            result.extend(jumps);
+            states.extend(&layer);
+        }
+        result.extend(states.into_iter().map(|state| (state, env.clone(), Jump::No)));
+        result
+    }
+}
+
+/// Whether a walk has left a loop's round, and with which values.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Jump {
+    No,
+    Continue(Vec<Value>),
+    Exit(Vec<Value>),
+}
+
+type Ends = BTreeSet<(usize, Env, Jump)>;
+
+fn bound(bindings: &[Binding], env: &Env) -> Env {
+    let mut env = env.clone();
+    for binding in bindings {
+        let value = value(&binding.value, &env);
+        env.insert(binding.name.text.clone(), value);
+    }
+    env
+}
+
+/// The first branch of a case that matches, with what it binds.
+fn chosen<'b, T>(of: &Expression, branches: &'b [Branch<T>], env: &Env) -> (&'b Branch<T>, Env) {
+    let of = value(of, env);
+    for branch in branches {
+        let mut inner = env.clone();
+        let fits = match &branch.pattern {
+            CasePattern::Any => true,
+            CasePattern::Bind(name, _) => {
+                inner.insert(name.text.clone(), of.clone());
+                true
+            }
+            CasePattern::Values(values) => values.iter().any(|one| value(one, env) == of),
+        };
+        if fits && branch.condition.as_ref().is_none_or(|one| truth(one, &inner)) {
+            return (branch, inner);
+        }
+    }
+    panic!("no branch for {of}")
 }
 
 fn matches(action: &Action, label: &str, env: &Env) -> Vec<Env> {
@@ -219,7 +391,7 @@ fn matches(action: &Action, label: &str, env: &Env) -> Vec<Env> {
         ActionKind::Constant(value) => yes(*value),
         ActionKind::Tau => yes(label == "i"),
         ActionKind::Exact(text) => yes(label == text),
-        ActionKind::Regex(_, regex) => yes(regex.is_match(label)),
+        ActionKind::Regex(pattern) => yes(pattern.regex.is_match(label)),
         ActionKind::Not(of) => yes(matches(of, label, env).is_empty()),
         ActionKind::Or(all) => yes(all.iter().any(|one| !matches(one, label, env).is_empty())),
         ActionKind::And(all) => all.iter().fold(vec![env.clone()], |envs, one| {
@@ -309,7 +481,13 @@ fn value(expression: &Expression, env: &Env) -> Value {
             Op::Divide => Value::Number(number(left, env) / number(right, env)),
             Op::Modulo => Value::Number(number(left, env).rem_euclid(number(right, env))),
         },
-        ExpressionKind::Call(..) | ExpressionKind::Wrong => panic!("not drawn"),
+        ExpressionKind::Of(of, _) => value(of, env),
+        ExpressionKind::Real(_)
+        | ExpressionKind::Char(_)
+        | ExpressionKind::Call(..)
+        | ExpressionKind::Wrong => {
+            panic!("not drawn")
+        }
     }
 }
 

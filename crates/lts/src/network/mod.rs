@@ -89,6 +89,19 @@ pub struct Composition {
     pub lts: Lts,
     /// Whether all were explored; if not, the limit was hit or the work was cancelled.
     pub complete: bool,
+    /// What the network says about labels that are not there.
+    pub unmatched: Vec<Unmatched>,
+}
+
+/// A selector of a network that chooses no label.
+#[derive(Clone, Debug)]
+pub struct Unmatched {
+    /// Where it stands: `hide`, `par` …
+    pub operator: &'static str,
+    /// The selector.
+    pub selector: Selector,
+    /// The labels that it could choose from, sorted.
+    pub labels: Vec<String>,
 }
 
 /// Why a network can't be composed.

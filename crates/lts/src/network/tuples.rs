@@ -67,7 +67,7 @@ pub(super) fn explore(flat: &Flat, max_states: usize, progress: &Progress) -> Co
         }
     }
     let lts = builder.finish().expect("tuples are numbered with 32 bits").reachable();
-    Composition { lts, complete }
+    Composition { lts, complete, unmatched: flat.unmatched.clone() }
 }
 
 /// For each part of a vector, the range of edges that can do it: `(first, current, end)`.

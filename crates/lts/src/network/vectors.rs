@@ -1,11 +1,11 @@
 //! From a tree of compositions to a flat list of synchronisation vectors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ComposeError, Network, Part, SyncRule, SyncVector, Synchronisation};
+use super::{ComposeError, Network, Part, SyncRule, SyncVector, Synchronisation, Unmatched};
 use crate::ids::LabelId;
 use crate::label::{Labels, gate};
 use crate::lts::Lts;
@@ -27,10 +27,12 @@ pub(super) struct Flat {
     pub leaves: Vec<Arc<Lts>>,
     pub vectors: Vec<Vector>,
     pub labels: Labels,
+    pub unmatched: Vec<Unmatched>,
 }
 
 pub(super) fn flatten(network: &Network) -> Result<Flat, ComposeError> {
-    let mut flat = Flat { leaves: Vec::new(), vectors: Vec::new(), labels: Labels::new() };
+    let mut flat =
+        Flat { leaves: Vec::new(), vectors: Vec::new(), labels: Labels::new(), unmatched: Vec::new() };
     flat.vectors = flat.add(network)?;
     Ok(flat)
 }
@@ -49,17 +51,26 @@ impl Flat {
                 }
             }
             Network::Hide(inner, selectors) => {
-                self.relabel(inner, |text| (!selects(selectors, text)).then(|| text.to_owned()))
+                let vectors = self.add(inner)?;
+                self.look_for("hide", selectors, &vectors);
+                Ok(self.relabel(vectors, |text| (!selects(selectors, text)).then(|| text.to_owned())))
             }
             Network::HideAllBut(inner, selectors) => {
-                self.relabel(inner, |text| selects(selectors, text).then(|| text.to_owned()))
+                let vectors = self.add(inner)?;
+                self.look_for("hide all but", selectors, &vectors);
+                Ok(self.relabel(vectors, |text| selects(selectors, text).then(|| text.to_owned())))
             }
-            Network::Rename(inner, rules) => self.relabel(inner, |text| {
-                let renamed = rules.iter().find_map(|(selector, to)| selector.rename(text, to));
-                Some(renamed.unwrap_or_else(|| text.to_owned()))
-            }),
+            Network::Rename(inner, rules) => {
+                let vectors = self.add(inner)?;
+                self.look_for("rename", rules.iter().map(|(selector, _)| selector), &vectors);
+                Ok(self.relabel(vectors, |text| {
+                    let renamed = rules.iter().find_map(|(selector, to)| selector.rename(text, to));
+                    Some(renamed.unwrap_or_else(|| text.to_owned()))
+                }))
+            }
             Network::Cut(inner, selectors) => {
                 let mut vectors = self.add(inner)?;
+                self.look_for("cut", selectors, &vectors);
                 vectors.retain(|vector| !selects(selectors, self.labels.text(vector.label)));
                 Ok(vectors)
             }
@@ -77,13 +88,29 @@ impl Flat {
             .collect()
     }
 
+    /// Notes the selectors that choose no label of these vectors.
+    fn look_for<'v>(
+        &mut self,
+        operator: &'static str,
+        selectors: impl IntoIterator<Item = &'v Selector>,
+        vectors: impl IntoIterator<Item = &'v Vector>,
+    ) {
+        let numbers: BTreeSet<LabelId> = vectors.into_iter().map(|vector| vector.label).collect();
+        let texts: BTreeSet<&str> = numbers.into_iter().map(|label| self.labels.text(label)).collect();
+        for selector in selectors {
+            if !texts.iter().any(|text| selector.matches(text)) {
+                let labels = texts.iter().map(|&text| text.to_owned()).collect();
+                self.unmatched.push(Unmatched { operator, selector: selector.clone(), labels });
+            }
+        }
+    }
+
     /// Gives visible labels a new text, `None` making them internal.
     fn relabel(
         &mut self,
-        inner: &Network,
+        mut vectors: Vec<Vector>,
         new_text: impl Fn(&str) -> Option<String>,
-    ) -> Result<Vec<Vector>, ComposeError> {
-        let mut vectors = self.add(inner)?;
+    ) -> Vec<Vector> {
         let mut known: FxHashMap<LabelId, LabelId> = FxHashMap::default();
         for vector in vectors.iter_mut().filter(|vector| !vector.label.is_tau()) {
             vector.label = *known.entry(vector.label).or_insert_with(|| {
@@ -91,7 +118,7 @@ impl Flat {
                     .map_or(LabelId::TAU, |text| self.labels.intern(&text))
             });
         }
-        Ok(vectors)
+        vectors
     }
 
     /// Combines the vectors of branches by synchronisation rules.
@@ -100,6 +127,7 @@ impl Flat {
         rules: &[SyncRule],
         branches: Vec<Vec<Vector>>,
     ) -> Result<Vec<Vector>, ComposeError> {
+        self.look_for("par", rules.iter().map(|rule| &rule.labels), branches.iter().flatten());
         // By label, what each branch can do; in the order of labels, so that the result has an order of its own.
         let mut by_label: BTreeMap<LabelId, Vec<Vec<Vector>>> = BTreeMap::new();
         let count = branches.len();
@@ -142,6 +170,13 @@ impl Flat {
                 .enumerate()
                 .filter_map(|(at, part)| Some((at, part.as_ref()?)))
                 .collect();
+            for &(branch, part) in &taking {
+                let selector = match part {
+                    Part::Gate(name) => Selector::Gate(name.clone()),
+                    Part::Label(name) => Selector::Exact(name.clone()),
+                };
+                self.look_for("vector", [&selector], &branches[branch]);
+            }
             let has_gates = taking.iter().any(|(_, part)| matches!(part, Part::Gate(_)));
             for (place, &(branch, part)) in taking.iter().enumerate() {
                 if let Part::Gate(name) = part {
