@@ -113,12 +113,26 @@ impl Transform {
 
     /// Applies what was asked for to systems that belong together: cut, rename, hide, keep. The warnings tell what
     /// chose no label of any of them at its turn.
-    pub fn apply_to<const N: usize>(&self, mut systems: [Lts; N]) -> ([Lts; N], Vec<Diagnostic>) {
+    pub fn apply_to<const N: usize>(&self, systems: [Lts; N]) -> ([Lts; N], Vec<Diagnostic>) {
+        let (systems, mut warnings) = self.cut_only(systems);
+        let (systems, more) = self.relabel_only(systems);
+        warnings.extend(more);
+        (systems, warnings)
+    }
+
+    /// The first part of [`Transform::apply_to`]: what is cut.
+    pub fn cut_only<const N: usize>(&self, mut systems: [Lts; N]) -> ([Lts; N], Vec<Diagnostic>) {
         let mut warnings = Vec::new();
         if !self.cut.is_empty() {
             warnings.extend(unmatched("--cut", &self.cut, &systems));
             systems = systems.map(|lts| lts.cut(&self.cut));
         }
+        (systems, warnings)
+    }
+
+    /// The second part: labels change, states stay as they are.
+    pub fn relabel_only<const N: usize>(&self, mut systems: [Lts; N]) -> ([Lts; N], Vec<Diagnostic>) {
+        let mut warnings = Vec::new();
         if !self.rename.is_empty() {
             let selectors: Vec<Selector> = self.rename.iter().map(|(selector, _)| selector.clone()).collect();
             warnings.extend(unmatched("--rename", &selectors, &systems));

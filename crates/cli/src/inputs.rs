@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use lnt::LntModel;
-use lts::{AutOptions, Lts, Network};
-use model::Model;
+use lts::{AutOptions, Lts, Network, OriginId};
+use model::{MarkKind, Model};
+use report::ActionPlace;
 use source::Sources;
 
 use crate::arguments::Reading;
@@ -203,6 +204,22 @@ impl ModelSource {
 }
 
 impl ModelFile {
+    /// The actions that take part in a step, with their places in the source.
+    pub fn actions_of(&self, origin: OriginId) -> Vec<ActionPlace> {
+        let provenance = self.model().provenance();
+        let marks = provenance.marks_of(origin).into_iter().map(|mark| provenance.mark(mark));
+        let mut actions: Vec<ActionPlace> = marks
+            .filter(|mark| mark.kind == MarkKind::Action)
+            .map(|mark| ActionPlace {
+                process: mark.process.clone(),
+                file: self.sources.name(mark.span.file).to_owned(),
+                line: self.sources.position(mark.span).line,
+            })
+            .collect();
+        actions.dedup();
+        actions
+    }
+
     pub fn model(&self) -> &dyn Model {
         &self.model
     }

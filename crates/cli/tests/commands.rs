@@ -378,6 +378,84 @@ fn packed_models_networks_and_systems_are_read() {
     }
 }
 
+/// A machine that may swallow a coin, and one that may not.
+const MACHINES: &str = "module machines is
+   channel amount is (nat) end channel
+   process GOOD [COIN, TEA : none, CHECK : amount] is
+      loop
+         COIN;
+         CHECK (2);
+         TEA
+      end loop
+   end process
+   process GREEDY [COIN, TEA : none, CHECK : amount] is
+      loop
+         COIN;
+         select CHECK (2); TEA
+         []     CHECK (3); i
+         end select
+      end loop
+   end process
+end module
+";
+
+#[test]
+fn models_are_compared_with_the_run_and_its_lines() {
+    let folder = folder(&[("machines.lnt", MACHINES)]);
+    let compare = |by: &str, left: &str, right: &str| {
+        let roots = ["--left-root", left, "--right-root", right];
+        let arguments = ["compare", "machines.lnt", "machines.lnt", "--by", by, "--hide", "CHECK"];
+        watershed(folder.path(), &[&arguments[..], &roots].concat())
+    };
+    for by in ["trace-inclusion", "weak-trace-inclusion", "simulation", "weak-simulation", "failures"] {
+        assert_eq!(code(&compare(by, "GOOD", "GOOD")), 0, "{by}");
+        assert_eq!(out(&compare(by, "GOOD", "GREEDY")), format!("included ({by})\n"), "{by}");
+        assert_eq!(code(&compare(by, "GREEDY", "GOOD")), 1, "{by}");
+    }
+    assert_eq!(
+        out(&compare("weak-trace-inclusion", "GREEDY", "GOOD")),
+        "not included (weak-trace-inclusion)\n\n\
+         this trace is possible in machines.lnt (GREEDY) only:\n\n   \
+         COIN          GREEDY machines.lnt:12\n   \
+         i (CHECK !3)  GREEDY machines.lnt:14\n   \
+         i             GREEDY machines.lnt:14\n   \
+         COIN          GREEDY machines.lnt:12\n"
+    );
+    let equivalence = out(&compare("weak-trace", "GOOD", "GREEDY"));
+    assert!(equivalence.contains("i (CHECK !3)  GREEDY machines.lnt:14\n"), "{equivalence}");
+    let arguments = ["--by", "simulation", "--left-root", "GREEDY", "--right-root", "GOOD", "--json"];
+    let shown = json(&watershed(
+        folder.path(),
+        &[&["compare", "machines.lnt", "machines.lnt"], &arguments[..]].concat(),
+    ));
+    assert_eq!((shown["included"].as_bool(), shown.get("equivalent")), (Some(false), None));
+    assert_eq!(shown["reason"]["formula"], "< \"COIN\" > < \"CHECK !3\" > true");
+}
+
+#[test]
+fn refusals_are_told() {
+    let folder = folder(&[
+        ("choice.aut", "des (0, 2, 2)\n(0, TEA, 1)\n(0, COFFEE, 1)\n"),
+        ("decided.aut", "des (0, 4, 4)\n(0, i, 1)\n(0, i, 2)\n(1, TEA, 3)\n(2, COFFEE, 3)\n"),
+        ("restless.aut", "des (0, 3, 2)\n(0, TEA, 1)\n(0, COFFEE, 1)\n(0, i, 0)\n"),
+    ]);
+    let compare =
+        |left: &str, right: &str| watershed(folder.path(), &["compare", left, right, "--by", "failures"]);
+    let shown = compare("decided.aut", "choice.aut");
+    assert_eq!(
+        (code(&shown), out(&shown).as_str()),
+        (
+            1,
+            "not included (failures)\n\nafter this trace:\n\n   i\n\n\
+             decided.aut can come to rest and offer only TEA;\nchoice.aut never refuses COFFEE there\n"
+        )
+    );
+    assert_eq!(code(&compare("choice.aut", "decided.aut")), 0);
+    assert!(out(&compare("choice.aut", "restless.aut")).contains("restless.aut never comes to rest there"));
+    let unknown = watershed(folder.path(), &["compare", "choice.aut", "choice.aut", "--by", "failure"]);
+    assert!(err(&unknown).contains("failures") && code(&unknown) == 2);
+}
+
 #[test]
 fn help_completions_and_manual_pages_exist() {
     let folder = folder(&[]);

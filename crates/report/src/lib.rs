@@ -20,7 +20,7 @@ mod reduction;
 mod system;
 
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
-pub use comparison::{Comparison, Reason};
+pub use comparison::{Comparison, Reason, RunStep};
 pub use coverage::{
     BaselineChange, Counts, Coverage, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess,
     Criterion, DecisionCounts, Hole, RelatedPlace, Site, SiteKind, Suggestion, Suggestions,

@@ -7,8 +7,7 @@ use clap::Args;
 use explore::Limits;
 use logic::{CheckError, Explanation, Options, Property, Stop, Verdict};
 use lts::{Lts, Progress};
-use model::MarkKind;
-use report::{ActionPlace, PropertyResult, TraceStep};
+use report::{PropertyResult, TraceStep};
 use source::{Diagnostic, Sources};
 
 use crate::arguments::Reading;
@@ -413,20 +412,9 @@ fn unknown(
 /// The actions behind each step of a run.
 fn places(subject: &Subject, explanation: Option<&Explanation>) -> Vec<TraceStep> {
     let (Subject::Model(file, _), Some(explanation)) = (subject, explanation) else { return Vec::new() };
-    let provenance = file.model().provenance();
-    let place = |step: &logic::Step| {
-        let marks = step.origin.map(|origin| provenance.marks_of(origin)).unwrap_or_default();
-        let marks = marks.into_iter().map(|mark| provenance.mark(mark));
-        let mut actions: Vec<ActionPlace> = marks
-            .filter(|mark| mark.kind == MarkKind::Action)
-            .map(|mark| ActionPlace {
-                process: mark.process.clone(),
-                file: file.sources.name(mark.span.file).to_owned(),
-                line: file.sources.position(mark.span).line,
-            })
-            .collect();
-        actions.dedup();
-        TraceStep { label: step.label.clone(), actions }
+    let place = |step: &logic::Step| TraceStep {
+        label: step.label.clone(),
+        actions: step.origin.map(|origin| file.actions_of(origin)).unwrap_or_default(),
     };
     explanation.steps().into_iter().map(place).collect()
 }
