@@ -61,10 +61,12 @@ pub fn read_part(path: &Path, options: &AutOptions, terminal: &Terminal) -> Resu
 pub fn write_partial(lts: &Lts, path: &Path, wanted: bool, terminal: &Terminal) -> Result<(), Failure> {
     let beside = partial_path(path);
     if !wanted {
+        let (what, place) = match beside == path {
+            true => ("nothing is written".to_owned(), String::new()),
+            false => (format!("{} is not written", path.display()), format!(" to {}", beside.display())),
+        };
         terminal.remark(format!(
-            "{} is not written: the system is only partly known; --partial writes what there is to {}",
-            path.display(),
-            beside.display()
+            "{what}: the system is only partly known; --partial writes what there is{place}"
         ));
         return Ok(());
     }
