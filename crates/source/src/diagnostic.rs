@@ -184,14 +184,17 @@ impl Sources {
                 shown.extend(group.into_iter().cloned());
                 continue;
             };
-            let places = group[1..].iter().filter_map(|one| one.span()).take(NAMED).map(|span| {
-                let place = self.position(span);
-                format!("{}:{}", self.name(span.file), place.line)
-            });
-            let places: Vec<String> = places.collect();
-            let mut note = format!("also at {}", places.join(", "));
-            if group.len() > NAMED + 1 {
-                note += &format!(" and {} more", group.len() - NAMED - 1);
+            let place = |span: Span| format!("{}:{}", self.name(span.file), self.position(span).line);
+            let mut places: Vec<String> = group.iter().filter_map(|one| one.span()).map(place).collect();
+            places.dedup();
+            let others = places.split_off(1.min(places.len()));
+            let mut note = match others.is_empty() {
+                true => "all on the same line".to_owned(),
+                false => format!("also at {}", others[..others.len().min(NAMED)].join(", ")),
+            };
+            if others.len() > NAMED {
+                let more = others.len() - NAMED;
+                note += &format!(" and {more} more {}", if more == 1 { "place" } else { "places" });
             }
             let mut summary = Diagnostic::new(first.severity, format!("{} {several}", group.len()));
             summary.labels.extend(
@@ -264,7 +267,7 @@ error: type mismatch
         let grouped = sources.grouped(&all);
         let messages: Vec<&str> = grouped.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(messages, ["5 variables are never read", "something else"]);
-        assert_eq!(grouped[0].notes, ["also at m.lnt:2, m.lnt:3, m.lnt:4 and 1 more"]);
+        assert_eq!(grouped[0].notes, ["also at m.lnt:2, m.lnt:3, m.lnt:4 and 1 more place"]);
         assert_eq!(grouped[0].span(), Some(at(0)));
         // Two are still told one by one.
         assert_eq!(sources.grouped(&all[3..]).len(), 3);
