@@ -155,7 +155,7 @@ fn decide_model(
             let found = search.run();
             // Where cycles count, a short run may be the beginning of one.
             let steps = search.completed.filter(|_| !search.may_cycle());
-            let searched = steps.map(|steps| Searched { steps, violations: negated });
+            let searched = steps.map(|steps| Box::new(Searched { steps, violations: negated }));
             let found = stopped(found, &mut search.system, searched)?;
             return Ok(Verdict {
                 holds: found.is_some() != negated,
@@ -243,7 +243,7 @@ fn by_game(
 fn stopped<T>(
     result: Result<T, CheckError>,
     system: &mut ModelSystem<'_>,
-    searched: Option<Searched>,
+    searched: Option<Box<Searched>>,
 ) -> Result<T, CheckError> {
     result.map_err(|error| {
         let stop = match error {

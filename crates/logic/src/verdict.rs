@@ -88,7 +88,7 @@ pub enum CheckError {
         /// How many states had been seen.
         states_visited: usize,
         /// What was established nevertheless.
-        searched: Option<Searched>,
+        searched: Option<Box<Searched>>,
     },
     /// The data in the formula.
     #[error(transparent)]
