@@ -90,8 +90,13 @@ impl Value {
                 letters.next().filter(|_| letters.next().is_none()).map(Value::Char)
             }
             Type::String => {
-                let inner = offer.strip_prefix('"')?.strip_suffix('"')?;
-                Some(Value::Text(inner.to_owned()))
+                if let Some(inner) = offer.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                    return Some(Value::Text(inner.to_owned()));
+                }
+                // Of a type of the model, a value is the text that labels show.
+                let others = [Type::Bool, Type::Int, Type::Real, Type::Char];
+                let other = others.iter().any(|other| Value::of_offer(offer, other).is_some());
+                (!other).then(|| Value::Text(offer.to_owned()))
             }
             Type::Term(_) => Some(Value::Term(compact(offer))),
         }
@@ -301,6 +306,13 @@ mod tests {
         assert_eq!(Value::of_offer("-1", &Type::Nat), None);
         assert_eq!(Value::of_offer("+-1", &Type::Int), None);
         assert_eq!(Value::of_offer("TRUE", &Type::Bool), Some(Value::Bool(true)));
+        assert_eq!(Value::of_offer("ROCK", &Type::String), Some(Value::Text("ROCK".into())));
+        assert_eq!(Value::of_offer("\"a b\"", &Type::String), Some(Value::Text("a b".into())));
+        assert_eq!(Value::of_offer("12", &Type::String), None);
+        assert_eq!(Value::of_offer("TRUE", &Type::String), None);
+        assert!(Value::Text("ROCK".into()).is_offer("ROCK"));
+        assert_eq!(Value::of_offer("1.50", &Type::Real), Value::of_offer("1.5", &Type::Real));
+        assert_eq!(Value::of_offer("'x'", &Type::Char), Some(Value::Char('x')));
         assert!(Value::Number(1).is_offer("+1"));
         assert!(Value::Term("PAIR(A,B)".into()).is_offer("PAIR (A, B)"));
         assert!(Value::Text("a b".into()).is_offer("\"a b\""));
