@@ -211,20 +211,20 @@ fn by_automaton(
     if lts.state_count() >= LARGE || !options.explain {
         known = quick(&mut search, lts)?;
     }
-    let verdict = |found: bool, explanation: Option<Explanation>| Verdict {
+    let verdict = |found: bool, explanation: Option<Explanation>, states_visited: usize| Verdict {
         holds: found != negated,
         explanation,
-        states_visited: lts.state_count(),
+        states_visited,
         method: Method::Automaton,
         labels: None,
     };
     match known {
-        Quick::Empty => return Ok(verdict(false, None)),
-        Quick::Accepts if !options.explain => return Ok(verdict(true, None)),
+        Quick::Empty => return Ok(verdict(false, None, search.visited)),
+        Quick::Accepts if !options.explain => return Ok(verdict(true, None, search.visited)),
         _ => {}
     }
     let found = search.run()?;
-    Ok(verdict(found.is_some(), found.filter(|_| options.explain)))
+    Ok(verdict(found.is_some(), found.filter(|_| options.explain), search.visited))
 }
 
 fn by_game(
@@ -236,7 +236,8 @@ fn by_game(
     let mut arena = Arena::new(Program::new(equations), lts, options.max_instances, progress);
     let holds = arena.run()?;
     let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
-    Ok(Verdict { holds, explanation, states_visited: lts.state_count(), method: Method::Game, labels: None })
+    let states_visited = arena.visited();
+    Ok(Verdict { holds, explanation, states_visited, method: Method::Game, labels: None })
 }
 
 /// Adds to why a model gave no verdict how far the check came, and to a run-time error the way that leads to it.

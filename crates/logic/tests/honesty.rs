@@ -252,3 +252,17 @@ fn programming_constructs_mean_what_the_book_says() {
         < PAYS (1 + 1, { DONE }) > true";
     assert!(said(&lts, macros).0);
 }
+
+#[test]
+fn only_states_that_were_looked_at_count_as_visited() {
+    let lts = system(&[(0, "A", 1), (1, "B", 2), (2, "C", 3), (3, "D", 4)]);
+    let visited = |text: &str| {
+        let mut sources = Sources::new();
+        let loaded = logic::load_text("p.mcl", text, &mut sources).unwrap();
+        let formula = &loaded.properties[0].formula;
+        logic::check_lts(&lts, formula, &Options::default(), &Progress::new()).unwrap().states_visited
+    };
+    assert_eq!(visited(r#"NEVER ("A")"#), 2);
+    assert_eq!(visited(r#"NEVER ("Z")"#), 5);
+    assert_eq!(visited(r#"REACHABLE ("B") and < "A" > true"#), 3);
+}
