@@ -406,9 +406,11 @@ fn collect(formula: &Formula, before: &mut Vec<Regular>, found: &mut Vec<Occasio
             if asks && !crate::check::nullable(regular) {
                 found.push(Occasion {
                     formula: reaches(before, constant(true)),
-                    warning: Diagnostic::warning("the property holds because its occasion never arises")
-                        .label(regular.span, "no run of the system does this")
-                        .label(body.span, "so nothing is asked of any state here"),
+                    warning: Diagnostic::warning(
+                        "the property holds only because what it speaks of never happens",
+                    )
+                    .label(regular.span, "no run of the system does this")
+                    .label(body.span, "so this is never put to the test"),
                 });
             }
             collect(body, before, found);
@@ -416,8 +418,8 @@ fn collect(formula: &Formula, before: &mut Vec<Regular>, found: &mut Vec<Occasio
         }
         FormulaKind::Binary(BinaryOperator::Implies, left, _) => found.push(Occasion {
             formula: reaches(before, (**left).clone()),
-            warning: Diagnostic::warning("the property holds because its condition never does")
-                .label(left.span, "holds in no state that is asked"),
+            warning: Diagnostic::warning("the property holds only because its condition never does")
+                .label(left.span, "true in no state that matters here"),
         }),
         _ => {}
     }

@@ -256,7 +256,7 @@ fn stopped<T>(
             Stop::Model { state: Some(state), .. } => system.path_to(*state),
             _ => Vec::new(),
         };
-        CheckError::Stopped { stop, trace, states_visited: system.state_count(), searched }
+        CheckError::Stopped { stop, trace: trace.into(), states_visited: system.state_count(), searched }
     })
 }
 
