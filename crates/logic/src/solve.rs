@@ -56,7 +56,7 @@ pub fn check_lts(
     progress: &Progress,
 ) -> Result<Verdict, CheckError> {
     let mut verdict = decide_lts(lts, formula, options, progress)?;
-    if !shown_by_its_run(&verdict, formula, progress)? {
+    if !shown_by_its_run(&verdict, formula, progress) {
         verdict.explanation = part_of_lts(lts, formula, options, progress).ok().map(Explanation::SubSystem);
     }
     Ok(verdict)
@@ -131,7 +131,7 @@ pub fn check_model(
     progress: &Progress,
 ) -> Result<Verdict, CheckError> {
     let mut verdict = decide_model(model, formula, options, progress)?;
-    if !shown_by_its_run(&verdict, formula, progress)? {
+    if !shown_by_its_run(&verdict, formula, progress) {
         verdict.explanation =
             part_of_model(model, formula, options, progress).ok().map(Explanation::SubSystem);
     }
@@ -186,9 +186,9 @@ fn decide_model(
 }
 
 /// Whether the run of a verdict, if it has one, has the verdict by itself.
-fn shown_by_its_run(verdict: &Verdict, formula: &Formula, progress: &Progress) -> Result<bool, CheckError> {
+fn shown_by_its_run(verdict: &Verdict, formula: &Formula, progress: &Progress) -> bool {
     match &verdict.explanation {
-        None | Some(Explanation::SubSystem(_)) => Ok(true),
+        None | Some(Explanation::SubSystem(_)) => true,
         Some(run) => shows(&run.as_system(), formula, verdict.holds, progress),
     }
 }
