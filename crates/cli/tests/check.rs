@@ -167,7 +167,10 @@ fn what_matches_no_label_is_told_everywhere() {
     let folder = folder(&[
         ("twins.lnt", TWINS),
         ("fork.aut", FORK),
+        ("counter.lnt", COUNTER),
         ("values.mcl", "[ true* . { A !1 } ] false"),
+        ("tick.mcl", "[ true* . { TICK !250 } ] false"),
+        ("early.mcl", "< { TICK !0 } > true or < true* . { TICK !250 } > true"),
         ("net.exp", "hide Z in \"fork.aut\" end hide"),
     ]);
     let said = |arguments: &[&str]| err(&watershed(folder.path(), arguments));
@@ -176,7 +179,11 @@ fn what_matches_no_label_is_told_everywhere() {
     let told = said(&["check", "twins.lnt", "--never", "A.+"]);
     assert!(told.contains("the pattern 'A.+' matches no label"), "{told}");
     let told = said(&["check", "twins.lnt", "values.mcl"]);
-    assert!(told.contains("no label of the system has the values of `{ A !1 }`"), "{told}");
+    assert!(told.contains("the gate `A` never has 1 offer"), "{told}");
+    let told = said(&["check", "counter.lnt", "tick.mcl"]);
+    assert!(told.contains("no label of the system has the values of `{ TICK !250 }`"), "{told}");
+    // A search that ended early does not know.
+    assert_eq!(said(&["check", "counter.lnt", "early.mcl"]), "");
     for arguments in [
         vec!["reduce", "fork.aut", "--hide", "Z"],
         vec!["convert", "fork.aut", "new.aut", "--rename", "Z -> Y"],

@@ -143,10 +143,20 @@ impl LntModel {
         &self.program
     }
 
-    /// The gates that labels can have, the internal action and termination aside.
-    pub fn visible_gates(&self) -> Vec<&str> {
-        let gates = self.compiled.code.gates.iter().filter(|gate| !gate.hidden);
-        gates.map(|gate| gate.name.as_str()).collect()
+    /// The gates that labels can have, the internal action and termination aside, each with the numbers of offers that
+    /// its actions have, ascending.
+    pub fn visible_gates(&self) -> Vec<(&str, Vec<usize>)> {
+        let code = &self.compiled.code;
+        let gates = code.gates.iter().enumerate().filter(|(_, gate)| !gate.hidden);
+        gates
+            .map(|(number, gate)| {
+                let actions = code.actions.iter().filter(|action| action.gate as usize == number);
+                let mut counts: Vec<usize> = actions.map(|action| action.offers.len()).collect();
+                counts.sort_unstable();
+                counts.dedup();
+                (gate.name.as_str(), counts)
+            })
+            .collect()
     }
 
     /// What marks of steps tell about the values of decisions, where they are observations. The values known by now are

@@ -37,15 +37,11 @@ impl Explanation {
     }
 }
 
-/// Whether a formula has a verdict on a part of a system.
-pub(crate) fn shows(
-    part: &Lts,
-    formula: &Formula,
-    holds: bool,
-    progress: &Progress,
-) -> Result<bool, CheckError> {
+/// Whether a formula has a verdict on a part of a system. A part on which it has none, since its data goes wrong there
+/// or the time is up, shows nothing; the verdict on the whole stays.
+pub(crate) fn shows(part: &Lts, formula: &Formula, holds: bool, progress: &Progress) -> bool {
     let options = Options { explain: false, ..Options::default() };
-    Ok(decide_lts(part, formula, &options, progress)?.holds == holds)
+    decide_lts(part, formula, &options, progress).is_ok_and(|verdict| verdict.holds == holds)
 }
 
 /// A part of a system on which a formula has the verdict that it has on the whole: what explains the verdict if that
@@ -95,13 +91,13 @@ fn first_that_shows(
 ) -> Result<Lts, CheckError> {
     if let Some(explanation) = &verdict.explanation {
         let part = explanation.as_system();
-        if shows(&part, formula, verdict.holds, progress)? {
+        if shows(&part, formula, verdict.holds, progress) {
             return Ok(part);
         }
     }
     for (at, make) in others.iter().enumerate() {
         match make() {
-            Ok(part) if shows(&part, formula, verdict.holds, progress)? => return Ok(part),
+            Ok(part) if shows(&part, formula, verdict.holds, progress) => return Ok(part),
             // A game may be too large where the system itself is not.
             Err(error) if at + 1 == others.len() => return Err(error),
             _ => {}

@@ -8,6 +8,7 @@
 use lts::{LabelId, Lts, LtsBuilder, Progress, StateId};
 use rustc_hash::FxHashMap;
 
+use crate::linear::distinct;
 use crate::parity::{Game, NONE, Solution, UNKNOWN};
 use crate::program::{InstanceId, Program, Shape};
 use crate::system::System;
@@ -60,6 +61,11 @@ impl<'a, S: System> Arena<'a, S> {
             left: Vec::new(),
             solution: Solution { value: Vec::new(), choice: Vec::new() },
         }
+    }
+
+    /// How many states the game speaks of.
+    pub fn visited(&self) -> usize {
+        distinct(self.nodes.iter().map(|&(_, state)| state))
     }
 
     pub fn system(&self) -> &S {

@@ -141,31 +141,51 @@ fn gates<'l>(labels: &[&'l str]) -> Vec<&'l str> {
     gates
 }
 
-/// Warns of every label and gate in a formula whose gate a model does not have: what can be said before any of its
-/// labels are known.
+/// Warns of every label and value pattern in a formula whose gate a model does not have, or never with so many offers:
+/// what can be said before any of its labels are known. Gates come with the numbers of offers that they have.
 ///
 /// ```
 /// let mut sources = source::Sources::new();
-/// let loaded = logic::load_text("p.mcl", r#"[ true* . "SEDN !1" ] false"#, &mut sources).unwrap();
-/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &["SEND", "RECEIVE"]);
-/// assert!(sources.render_all(&warnings, false).contains("there is a gate `SEND`"));
+/// let loaded = logic::load_text("p.mcl", r#"[ true* . "SEDN !1" . { SEND } ] false"#, &mut sources).unwrap();
+/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &[("SEND", vec![1, 2])]);
+/// let told = sources.render_all(&warnings, false);
+/// assert!(told.contains("there is a gate `SEND`"));
+/// assert!(told.contains("the gate `SEND` never has 0 offers"));
 /// ```
-pub fn unknown_gates<T: AsRef<str>>(formula: &Formula, gates: &[T]) -> Vec<Diagnostic> {
-    let gates: Vec<&str> = gates.iter().map(AsRef::as_ref).collect();
+pub fn unknown_gates<T: AsRef<str>>(formula: &Formula, gates: &[(T, Vec<usize>)]) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for_each_action(formula, &mut |action| {
-        let gate = match &action.kind {
-            ActionKind::Exact(text) => lts::gate(text),
-            ActionKind::Pattern(ActionPattern { gate: Some(gate), .. }) => gate.text.as_str(),
+        let (gate, count, more) = match &action.kind {
+            ActionKind::Exact(text) => (lts::gate(text), lts::offers(text).len(), false),
+            ActionKind::Pattern(ActionPattern { gate: Some(gate), offers, .. }) => {
+                let count = offers.iter().filter(|offer| !matches!(offer, Offer::Rest)).count();
+                (gate.text.as_str(), count, count < offers.len())
+            }
             _ => return,
         };
-        if gates.contains(&gate) || [lts::TAU_TEXT, "exit"].contains(&gate) {
+        if [lts::TAU_TEXT, "exit"].contains(&gate) {
             return;
         }
-        let help = closest(gate, gates.iter().copied()).map(|gate| format!("there is a gate `{gate}`"));
-        let warning = Diagnostic::warning(format!("the model has no visible gate `{gate}`"))
-            .label(action.span, "matches nothing")
-            .maybe_help(help);
+        let same = gates.iter().filter(|(name, _)| name.as_ref() == gate);
+        let mut counts: Vec<usize> = same.clone().flat_map(|(_, counts)| counts).copied().collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let offers = |count: usize| format!("{count} offer{}", if count == 1 { "" } else { "s" });
+        let (message, help) = if same.count() == 0 {
+            let nearest = closest(gate, gates.iter().map(|(name, _)| name.as_ref()));
+            let help = nearest.map(|gate| format!("there is a gate `{gate}`"));
+            (format!("the model has no visible gate `{gate}`"), help)
+        } else if counts.is_empty() {
+            (format!("the model never uses the gate `{gate}`"), None)
+        } else if !counts.iter().any(|&has| has == count || (more && has > count)) {
+            let all: Vec<String> = counts.iter().map(|&count| offers(count)).collect();
+            let least = if more { "at least " } else { "" };
+            let message = format!("the gate `{gate}` never has {least}{}", offers(count));
+            (message, Some(format!("it has {}; write `...` for any number of them", all.join(" or "))))
+        } else {
+            return;
+        };
+        let warning = Diagnostic::warning(message).label(action.span, "matches nothing").maybe_help(help);
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -406,9 +426,11 @@ fn collect(formula: &Formula, before: &mut Vec<Regular>, found: &mut Vec<Occasio
             if asks && !crate::check::nullable(regular) {
                 found.push(Occasion {
                     formula: reaches(before, constant(true)),
-                    warning: Diagnostic::warning("the property holds because its occasion never arises")
-                        .label(regular.span, "no run of the system does this")
-                        .label(body.span, "so nothing is asked of any state here"),
+                    warning: Diagnostic::warning(
+                        "the property holds only because what it speaks of never happens",
+                    )
+                    .label(regular.span, "no run of the system does this")
+                    .label(body.span, "so this is never put to the test"),
                 });
             }
             collect(body, before, found);
@@ -416,8 +438,8 @@ fn collect(formula: &Formula, before: &mut Vec<Regular>, found: &mut Vec<Occasio
         }
         FormulaKind::Binary(BinaryOperator::Implies, left, _) => found.push(Occasion {
             formula: reaches(before, (**left).clone()),
-            warning: Diagnostic::warning("the property holds because its condition never does")
-                .label(left.span, "holds in no state that is asked"),
+            warning: Diagnostic::warning("the property holds only because its condition never does")
+                .label(left.span, "true in no state that matters here"),
         }),
         _ => {}
     }

@@ -32,6 +32,7 @@ mod components;
 mod display;
 mod equations;
 mod evidence;
+mod function;
 mod game;
 mod honesty;
 mod lexer;

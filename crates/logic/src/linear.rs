@@ -46,6 +46,8 @@ pub(crate) struct Search<'a, S: System> {
     pub max_instances: usize,
     /// All runs of at most this many steps were looked at, and none is accepted; none before the first was.
     pub completed: Option<usize>,
+    /// How many states the search came to.
+    pub visited: usize,
     closures: Vec<Option<Rc<Closure>>>,
 }
 
@@ -81,16 +83,24 @@ impl<'a, S: System> Search<'a, S> {
             progress,
             max_instances: usize::MAX,
             completed: None,
+            visited: 0,
             closures: Vec::new(),
         }
     }
 
     /// A run that the formula accepts, or none.
     pub fn run(&mut self) -> Result<Option<Explanation>, CheckError> {
+        let mut pairs = Vec::new();
+        let found = self.search(&mut pairs);
+        self.visited = distinct(pairs.iter().map(|pair| pair.state));
+        found
+    }
+
+    fn search(&mut self, pairs: &mut Vec<Pair>) -> Result<Option<Explanation>, CheckError> {
         let initial = self.system.initial()?;
         let root = self.program.root();
         let cycles = self.may_cycle();
-        let mut pairs = vec![Pair { instance: root, state: initial, parent: 0, label: LabelId::TAU }];
+        pairs.push(Pair { instance: root, state: initial, parent: 0, label: LabelId::TAU });
         let mut known: FxHashMap<(InstanceId, StateId), u32> = FxHashMap::default();
         known.insert((root, initial), 0);
         let mut links: Vec<Link> = Vec::new();
@@ -135,7 +145,7 @@ impl<'a, S: System> Search<'a, S> {
                                 label: edge.label,
                             });
                             if self.accepted(target, edge.target)? {
-                                return Ok(Some(Explanation::Trace(self.path(&pairs, fresh))));
+                                return Ok(Some(Explanation::Trace(self.path(pairs, fresh))));
                             }
                         }
                         if cycles {
@@ -149,7 +159,7 @@ impl<'a, S: System> Search<'a, S> {
             // Long before everything is seen there may be a cycle already.
             if cycles && at == trial {
                 trial *= 8;
-                if let Some(lasso) = self.lasso(&pairs, &links, &ends) {
+                if let Some(lasso) = self.lasso(pairs, &links, &ends) {
                     return Ok(Some(lasso));
                 }
             }
@@ -160,7 +170,7 @@ impl<'a, S: System> Search<'a, S> {
         if !cycles {
             return Ok(None);
         }
-        Ok(self.lasso(&pairs, &links, &ends))
+        Ok(self.lasso(pairs, &links, &ends))
     }
 
     /// Whether some cycle of the formula can be accepted at all.
@@ -439,6 +449,18 @@ impl<'a, S: System> Search<'a, S> {
         way.reverse();
         way
     }
+}
+
+/// How many different states these are.
+pub(crate) fn distinct(states: impl Iterator<Item = StateId>) -> usize {
+    let mut seen: Vec<bool> = Vec::new();
+    for state in states {
+        if state.index() >= seen.len() {
+            seen.resize((state.index() + 1).next_power_of_two(), false);
+        }
+        seen[state.index()] = true;
+    }
+    seen.iter().filter(|seen| **seen).count()
 }
 
 fn add_guard(guard: &mut Vec<InstanceId>, leaf: InstanceId) {

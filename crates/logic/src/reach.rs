@@ -50,6 +50,13 @@ struct Move {
 /// Looks for an accepted run.
 pub(crate) fn quick(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Quick, CheckError> {
     let Some(mut positions) = positions(search, lts)? else { return Ok(Quick::Unknown) };
+    let found = sweep(search, lts, &mut positions);
+    let visited = |state: &StateId| positions.iter().any(|position| position.visited.get(state.index()));
+    search.visited = lts.states().filter(visited).count();
+    found
+}
+
+fn sweep(search: &mut Search<'_, &Lts>, lts: &Lts, positions: &mut [Position]) -> Result<Quick, CheckError> {
     let words = lts.state_count().div_ceil(64);
     let mut stack: Vec<(u32, u32)> = vec![(0, lts.initial().raw())];
     positions[0].visited.set(lts.initial().index(), true);
@@ -58,7 +65,7 @@ pub(crate) fn quick(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Quick, C
             return Err(CheckError::Cancelled);
         }
         while let Some((position, state)) = stack.pop() {
-            if visit(search, lts, &mut positions, position as usize, state, Some(&mut stack))? {
+            if visit(search, lts, positions, position as usize, state, Some(&mut stack))? {
                 return Ok(Quick::Accepts);
             }
             if stack.len() >= STACK {
@@ -84,7 +91,7 @@ pub(crate) fn quick(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Quick, C
                         let state = (word * 64) as u32 + waiting.trailing_zeros();
                         *waiting &= *waiting - 1;
                         found += 1;
-                        if visit(search, lts, &mut positions, position, state, None)? {
+                        if visit(search, lts, positions, position, state, None)? {
                             return Ok(Quick::Accepts);
                         }
                     }
@@ -107,8 +114,8 @@ pub(crate) fn quick(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Quick, C
             break;
         }
     }
-    for block in endless_blocks(&positions) {
-        if has_cycle(search, lts, &positions, block)? {
+    for block in endless_blocks(positions) {
+        if has_cycle(search, lts, positions, block)? {
             return Ok(Quick::Accepts);
         }
     }

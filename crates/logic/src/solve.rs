@@ -56,7 +56,7 @@ pub fn check_lts(
     progress: &Progress,
 ) -> Result<Verdict, CheckError> {
     let mut verdict = decide_lts(lts, formula, options, progress)?;
-    if !shown_by_its_run(&verdict, formula, progress)? {
+    if !shown_by_its_run(&verdict, formula, progress) {
         verdict.explanation = part_of_lts(lts, formula, options, progress).ok().map(Explanation::SubSystem);
     }
     Ok(verdict)
@@ -131,7 +131,7 @@ pub fn check_model(
     progress: &Progress,
 ) -> Result<Verdict, CheckError> {
     let mut verdict = decide_model(model, formula, options, progress)?;
-    if !shown_by_its_run(&verdict, formula, progress)? {
+    if !shown_by_its_run(&verdict, formula, progress) {
         verdict.explanation =
             part_of_model(model, formula, options, progress).ok().map(Explanation::SubSystem);
     }
@@ -155,7 +155,7 @@ fn decide_model(
             let found = search.run();
             // Where cycles count, a short run may be the beginning of one.
             let steps = search.completed.filter(|_| !search.may_cycle());
-            let searched = steps.map(|steps| Searched { steps, violations: negated });
+            let searched = steps.map(|steps| Box::new(Searched { steps, violations: negated }));
             let found = stopped(found, &mut search.system, searched)?;
             return Ok(Verdict {
                 holds: found.is_some() != negated,
@@ -186,9 +186,9 @@ fn decide_model(
 }
 
 /// Whether the run of a verdict, if it has one, has the verdict by itself.
-fn shown_by_its_run(verdict: &Verdict, formula: &Formula, progress: &Progress) -> Result<bool, CheckError> {
+fn shown_by_its_run(verdict: &Verdict, formula: &Formula, progress: &Progress) -> bool {
     match &verdict.explanation {
-        None | Some(Explanation::SubSystem(_)) => Ok(true),
+        None | Some(Explanation::SubSystem(_)) => true,
         Some(run) => shows(&run.as_system(), formula, verdict.holds, progress),
     }
 }
@@ -211,20 +211,20 @@ fn by_automaton(
     if lts.state_count() >= LARGE || !options.explain {
         known = quick(&mut search, lts)?;
     }
-    let verdict = |found: bool, explanation: Option<Explanation>| Verdict {
+    let verdict = |found: bool, explanation: Option<Explanation>, states_visited: usize| Verdict {
         holds: found != negated,
         explanation,
-        states_visited: lts.state_count(),
+        states_visited,
         method: Method::Automaton,
         labels: None,
     };
     match known {
-        Quick::Empty => return Ok(verdict(false, None)),
-        Quick::Accepts if !options.explain => return Ok(verdict(true, None)),
+        Quick::Empty => return Ok(verdict(false, None, search.visited)),
+        Quick::Accepts if !options.explain => return Ok(verdict(true, None, search.visited)),
         _ => {}
     }
     let found = search.run()?;
-    Ok(verdict(found.is_some(), found.filter(|_| options.explain)))
+    Ok(verdict(found.is_some(), found.filter(|_| options.explain), search.visited))
 }
 
 fn by_game(
@@ -236,14 +236,15 @@ fn by_game(
     let mut arena = Arena::new(Program::new(equations), lts, options.max_instances, progress);
     let holds = arena.run()?;
     let explanation = if options.explain { Some(Explanation::SubSystem(arena.subsystem()?)) } else { None };
-    Ok(Verdict { holds, explanation, states_visited: lts.state_count(), method: Method::Game, labels: None })
+    let states_visited = arena.visited();
+    Ok(Verdict { holds, explanation, states_visited, method: Method::Game, labels: None })
 }
 
 /// Adds to why a model gave no verdict how far the check came, and to a run-time error the way that leads to it.
 fn stopped<T>(
     result: Result<T, CheckError>,
     system: &mut ModelSystem<'_>,
-    searched: Option<Searched>,
+    searched: Option<Box<Searched>>,
 ) -> Result<T, CheckError> {
     result.map_err(|error| {
         let stop = match error {
@@ -255,7 +256,7 @@ fn stopped<T>(
             Stop::Model { state: Some(state), .. } => system.path_to(*state),
             _ => Vec::new(),
         };
-        CheckError::Stopped { stop, trace, states_visited: system.state_count(), searched }
+        CheckError::Stopped { stop, trace: trace.into(), states_visited: system.state_count(), searched }
     })
 }
 

@@ -105,8 +105,16 @@ impl<'a> ModelSystem<'a> {
         if self.rows.contains(&UNKNOWN) {
             return None;
         }
-        let numbers: std::collections::BTreeSet<LabelId> = self.edges.iter().map(|edge| edge.label).collect();
-        let mut texts: Vec<String> = numbers.into_iter().map(|label| self.model.label(label)).collect();
+        let mut seen: Vec<bool> = Vec::new();
+        for edge in &self.edges {
+            let at = edge.label.index();
+            if at >= seen.len() {
+                seen.resize(at + 1, false);
+            }
+            seen[at] = true;
+        }
+        let labels = seen.iter().enumerate().filter(|(_, seen)| **seen);
+        let mut texts: Vec<String> = labels.map(|(at, _)| self.model.label(LabelId::new(at))).collect();
         texts.sort();
         texts.dedup();
         Some(texts)

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use crate::function::Function;
 use crate::tree::{BinaryOperator, Type, UnaryOperator};
 
 /// A data value.
@@ -89,8 +90,13 @@ impl Value {
                 letters.next().filter(|_| letters.next().is_none()).map(Value::Char)
             }
             Type::String => {
-                let inner = offer.strip_prefix('"')?.strip_suffix('"')?;
-                Some(Value::Text(inner.to_owned()))
+                if let Some(inner) = offer.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                    return Some(Value::Text(inner.to_owned()));
+                }
+                // Of a type of the model, a value is the text that labels show.
+                let others = [Type::Bool, Type::Int, Type::Real, Type::Char];
+                let other = others.iter().any(|other| Value::of_offer(offer, other).is_some());
+                (!other).then(|| Value::Text(offer.to_owned()))
             }
             Type::Term(_) => Some(Value::Term(compact(offer))),
         }
@@ -112,7 +118,7 @@ impl Value {
 }
 
 /// `12`, `-3`, and `+1` as CADP prints it.
-fn number(offer: &str) -> Option<i64> {
+pub(crate) fn number(offer: &str) -> Option<i64> {
     let digits = offer.strip_prefix('+').filter(|rest| !rest.starts_with(['+', '-'])).unwrap_or(offer);
     digits.parse().ok()
 }
@@ -141,194 +147,6 @@ pub(crate) enum Code {
     Function(Function, Vec<Code>),
     /// A constructor of the model applied to values, or `{}` for a list.
     Term(String, Vec<Code>),
-}
-
-/// The built-in functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
-    Min,
-    Max,
-    Abs,
-    Succ,
-    Pred,
-    Length,
-    Concat,
-    Index,
-    ReverseIndex,
-    Nth,
-    Substring,
-    Prefix,
-    Suffix,
-    IsEmpty,
-    ToNat,
-    ToInt,
-    ToReal,
-    ToText,
-}
-
-/// What a function takes or gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Bool,
-    /// A nat or an int.
-    Whole,
-    /// A number of any type; as a result, of that of the first argument.
-    Number,
-    Real,
-    Char,
-    Text,
-    /// A number or a text.
-    Convertible,
-}
-
-impl Kind {
-    pub fn accepts(self, found: &Type) -> bool {
-        match self {
-            Kind::Bool => *found == Type::Bool,
-            Kind::Whole => matches!(found, Type::Nat | Type::Int),
-            Kind::Number => matches!(found, Type::Nat | Type::Int | Type::Real),
-            Kind::Real => *found == Type::Real,
-            Kind::Char => *found == Type::Char,
-            Kind::Text => *found == Type::String,
-            Kind::Convertible => !matches!(found, Type::Bool | Type::Term(_)),
-        }
-    }
-
-    /// The type of a result, given that of the first argument.
-    pub fn result(self, first: Option<&Type>) -> Type {
-        match self {
-            Kind::Bool => Type::Bool,
-            Kind::Whole => Type::Int,
-            Kind::Number | Kind::Convertible => first.cloned().unwrap_or(Type::Int),
-            Kind::Real => Type::Real,
-            Kind::Char => Type::Char,
-            Kind::Text => Type::String,
-        }
-    }
-
-    /// For messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Bool => "bool",
-            Kind::Whole => "int",
-            Kind::Number => "int or real",
-            Kind::Real => "real",
-            Kind::Char => "char",
-            Kind::Text => "string",
-            Kind::Convertible => "int, real, char or string",
-        }
-    }
-}
-
-/// A function with its name, what it takes and what it gives.
-pub(crate) type Signature = (&'static str, Function, &'static [Kind], Kind);
-
-impl Function {
-    pub const ALL: [Signature; 18] = [
-        ("min", Function::Min, &[Kind::Number, Kind::Number], Kind::Number),
-        ("max", Function::Max, &[Kind::Number, Kind::Number], Kind::Number),
-        ("abs", Function::Abs, &[Kind::Number], Kind::Number),
-        ("succ", Function::Succ, &[Kind::Whole], Kind::Whole),
-        ("pred", Function::Pred, &[Kind::Whole], Kind::Whole),
-        ("length", Function::Length, &[Kind::Text], Kind::Whole),
-        ("concat", Function::Concat, &[Kind::Text, Kind::Text], Kind::Text),
-        ("index", Function::Index, &[Kind::Text, Kind::Text], Kind::Whole),
-        ("rindex", Function::ReverseIndex, &[Kind::Text, Kind::Text], Kind::Whole),
-        ("nth", Function::Nth, &[Kind::Text, Kind::Whole], Kind::Char),
-        ("substr", Function::Substring, &[Kind::Text, Kind::Whole, Kind::Whole], Kind::Text),
-        ("prefix", Function::Prefix, &[Kind::Text, Kind::Whole], Kind::Text),
-        ("suffix", Function::Suffix, &[Kind::Text, Kind::Whole], Kind::Text),
-        ("is_empty", Function::IsEmpty, &[Kind::Text], Kind::Bool),
-        ("nat", Function::ToNat, &[Kind::Convertible], Kind::Whole),
-        ("int", Function::ToInt, &[Kind::Convertible], Kind::Whole),
-        ("real", Function::ToReal, &[Kind::Convertible], Kind::Real),
-        ("string", Function::ToText, &[Kind::Convertible], Kind::Text),
-    ];
-
-    pub fn find(name: &str) -> Option<&'static Signature> {
-        Self::ALL.iter().find(|(text, ..)| *text == name)
-    }
-
-    fn apply(self, arguments: &[Value]) -> Result<Value, DataError> {
-        let whole = |value: Option<i64>| value.map(Value::Number).ok_or(DataError::Overflow);
-        let position = |found: Option<usize>| Value::Number(found.map_or(0, |at| at as i64 + 1));
-        Ok(match (self, arguments) {
-            (Function::Min, [a, b]) => a.min(b).clone(),
-            (Function::Max, [a, b]) => a.max(b).clone(),
-            (Function::Abs, [Value::Number(a)]) => whole(a.checked_abs())?,
-            (Function::Abs, [Value::Real(Real(a))]) => Value::Real(Real(a.abs())),
-            (Function::Succ, [Value::Number(a)]) => whole(a.checked_add(1))?,
-            (Function::Pred, [Value::Number(a)]) => whole(a.checked_sub(1))?,
-            (Function::Length, [Value::Text(text)]) => Value::Number(text.chars().count() as i64),
-            (Function::Concat, [Value::Text(a), Value::Text(b)]) => Value::Text(format!("{a}{b}")),
-            (Function::Index | Function::ReverseIndex, [Value::Text(text), Value::Text(wanted)]) => {
-                let (text, wanted): (Vec<char>, Vec<char>) =
-                    (text.chars().collect(), wanted.chars().collect());
-                if wanted.is_empty() {
-                    return Ok(position(None));
-                }
-                let mut windows = text.windows(wanted.len());
-                position(match self {
-                    Function::Index => windows.position(|window| window == wanted),
-                    _ => windows.rposition(|window| window == wanted),
-                })
-            }
-            (Function::Nth, [Value::Text(text), Value::Number(at)]) => {
-                Value::Char(part(text, *at, 1)?.chars().next().ok_or(DataError::Position)?)
-            }
-            (Function::Substring, [Value::Text(text), Value::Number(start), Value::Number(length)]) => {
-                Value::Text(part(text, *start, *length)?)
-            }
-            (Function::Prefix, [Value::Text(text), Value::Number(length)]) => {
-                Value::Text(part(text, 1, *length)?)
-            }
-            (Function::Suffix, [Value::Text(text), Value::Number(start)]) => {
-                let length =
-                    (text.chars().count() as i64 + 1).checked_sub(*start).ok_or(DataError::Position)?;
-                Value::Text(part(text, *start, length)?)
-            }
-            (Function::IsEmpty, [Value::Text(text)]) => Value::Bool(text.is_empty()),
-            (Function::ToNat | Function::ToInt, [value]) => {
-                let number = match value {
-                    Value::Number(number) => Some(*number),
-                    Value::Real(Real(value)) if value.abs() < 9e18 => Some(value.trunc() as i64),
-                    Value::Char(letter) => Some(i64::from(u32::from(*letter))),
-                    Value::Text(text) => number(text),
-                    _ => None,
-                };
-                let found = number.ok_or_else(|| DataError::Conversion(value.to_string()))?;
-                if self == Function::ToNat && found < 0 {
-                    return Err(DataError::Conversion(value.to_string()));
-                }
-                Value::Number(found)
-            }
-            (Function::ToReal, [value]) => {
-                let found = match value {
-                    Value::Number(number) => Some(*number as f64),
-                    Value::Real(Real(value)) => Some(*value),
-                    Value::Text(text) => text.parse().ok().filter(|value: &f64| value.is_finite()),
-                    _ => None,
-                };
-                Value::Real(Real(found.ok_or_else(|| DataError::Conversion(value.to_string()))?))
-            }
-            (Function::ToText, [value]) => Value::Text(match value {
-                Value::Text(text) => text.clone(),
-                Value::Char(letter) => letter.to_string(),
-                other => other.to_string(),
-            }),
-            _ => return Err(DataError::Types),
-        })
-    }
-}
-
-/// The part of a text that begins at a position, counted from 1, and has a length.
-fn part(text: &str, start: i64, length: i64) -> Result<String, DataError> {
-    let letters: Vec<char> = text.chars().collect();
-    let start =
-        usize::try_from(start).ok().and_then(|start| start.checked_sub(1)).ok_or(DataError::Position)?;
-    let length = usize::try_from(length).map_err(|_| DataError::Position)?;
-    let end = start.checked_add(length).ok_or(DataError::Position)?;
-    letters.get(start..end).map(|part| part.iter().collect()).ok_or(DataError::Position)
 }
 
 /// What can go wrong with data while a formula is evaluated.
@@ -488,6 +306,13 @@ mod tests {
         assert_eq!(Value::of_offer("-1", &Type::Nat), None);
         assert_eq!(Value::of_offer("+-1", &Type::Int), None);
         assert_eq!(Value::of_offer("TRUE", &Type::Bool), Some(Value::Bool(true)));
+        assert_eq!(Value::of_offer("ROCK", &Type::String), Some(Value::Text("ROCK".into())));
+        assert_eq!(Value::of_offer("\"a b\"", &Type::String), Some(Value::Text("a b".into())));
+        assert_eq!(Value::of_offer("12", &Type::String), None);
+        assert_eq!(Value::of_offer("TRUE", &Type::String), None);
+        assert!(Value::Text("ROCK".into()).is_offer("ROCK"));
+        assert_eq!(Value::of_offer("1.50", &Type::Real), Value::of_offer("1.5", &Type::Real));
+        assert_eq!(Value::of_offer("'x'", &Type::Char), Some(Value::Char('x')));
         assert!(Value::Number(1).is_offer("+1"));
         assert!(Value::Term("PAIR(A,B)".into()).is_offer("PAIR (A, B)"));
         assert!(Value::Text("a b".into()).is_offer("\"a b\""));

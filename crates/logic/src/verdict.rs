@@ -84,11 +84,11 @@ pub enum CheckError {
         /// Why.
         stop: Stop,
         /// A shortest known run to the state of a run-time error.
-        trace: Vec<Step>,
+        trace: Box<[Step]>,
         /// How many states had been seen.
         states_visited: usize,
         /// What was established nevertheless.
-        searched: Option<Searched>,
+        searched: Option<Box<Searched>>,
     },
     /// The data in the formula.
     #[error(transparent)]
@@ -109,7 +109,7 @@ pub enum CheckError {
 
 impl From<Stop> for CheckError {
     fn from(stop: Stop) -> Self {
-        CheckError::Stopped { stop, trace: Vec::new(), states_visited: 0, searched: None }
+        CheckError::Stopped { stop, trace: Box::default(), states_visited: 0, searched: None }
     }
 }
 

@@ -120,6 +120,27 @@ const TOKENS: &[&str] = &[
     "[ \"A\" ]",
     "min",
     "mod",
+    "case",
+    "->",
+    "any",
+    "of",
+    "for",
+    "from",
+    "to",
+    "step",
+    "do",
+    "while",
+    "repeat",
+    "until",
+    "loop",
+    "continue",
+    "exit",
+    "real",
+    "char",
+    "1.5",
+    "'a'",
+    "substr",
+    "'\\(A\\)\\{2\\}[^]a-z]'",
 ];
 
 const FORMULAS: &[&str] = &[
@@ -129,6 +150,10 @@ const FORMULAS: &[&str] = &[
     "macro F (A, B) = [ true* . A{2,3} | B+ ] -| end_macro property P \"says\" is F (\"A\", tau) expected TRUE end property",
     "let n:int := -1, s:string := \"a\" in (n < 0 equ s = \"a\") implies RESPONSE (\"A\", not \"B\" or '[AC]') end let",
     "ALTERNATION (\"A\", \"B\") and INEVITABLE (\"A\", \"B\") xor NEVER (\"SEND !\" # 1)",
+    "< for i:nat from 0 to 2 step 1 do { SEND !i } end for . loop (n:nat := 0) : (r:nat) in \"A\" . if n < 2 then continue (n + 1) else exit (n) end if | \"B\" . exit (0) end loop . { SEND !r } > true",
+    "[ { SEND ?x:nat } . repeat (\"A\" | nil) until x > 0 end repeat . \"B\"{x, x + 1} . while x < 1 do tau end while . let y, z:nat := x in { SEND !y + z } end let ] false",
+    "case substr (concat (\"ab\", string ('c')), 2, 1) is \"a\", \"b\" -> true | s:string where length (s) = 1 -> false | any -> 1.5 < real (2) end case",
+    "< case 1 of nat is 0 -> \"A\" | any of nat -> (\"B\" | 'A\\{1,2\\}[[:alpha:]]*') end case > @",
 ];
 
 /// The parts of a formula that a mutation moves around: words, numbers, single other characters.
@@ -229,6 +254,16 @@ fn as_deep_as_allowed_fits_a_small_stack() {
     survive(&format!("[ {} ] false", nested("(", "\"A\"", ")*")));
     survive(&format!("[ {} ] false", nested("not (", "\"A\"", ")")));
     survive(&nested("(< true > true equ ", "< true > true", ")"));
+    survive(&format!("[ {} ] false", nested("if true then ", "\"A\"", " else tau end if")));
+    survive(&format!("[ {} ] false", nested("while true do (", "\"A\"", ") end while")));
+    survive(&format!("[ {} ] false", nested("for i:nat from 0 to 1 do ", "\"A\"", " end for")));
+    survive(&format!("[ {} ] false", nested("repeat ", "\"A\"", " until true end repeat")));
+    // Printed, a sequence has brackets of its own.
+    survive(&format!("< {}\"A\"{} > true", "loop (".repeat(45), ") . exit end loop".repeat(45)));
+    survive(&format!("< {} > true", nested("let x:nat := 1 in ", "\"A\"", " end let")));
+    survive(&format!("< {} > true", nested("case 1 is 1 -> ", "\"A\"", " | any -> tau end case")));
+    survive(&nested("case 1 is 1 -> ", "true", " | any -> false end case"));
+    survive(&format!("< {{ C ?n:nat }} . {} > true", nested("(", "\"A\"", "){n + 1, n + 2}")));
 }
 
 #[test]
@@ -242,6 +277,8 @@ fn large_formulas_take_little_time() {
     let doubling: String =
         (0..40).map(|at| format!("macro M{} (A) = M{at} (A) and M{at} (A) end_macro ", at + 1)).collect();
     survive(&format!("macro M0 (A) = < A > true end_macro {doubling} M40 (\"A\")"));
+    survive("< for i:nat from 0 to 1000000000 do nil end for > true");
+    survive("< loop (n:nat := 0) in continue (n + 1) | \"A\" . exit end loop > true");
     survive("mu X (n:nat := 0) . X (n + 1)");
     survive("mu X (n:nat := 0) . < true > X (n + 1)");
     assert!(started.elapsed().as_secs() < 40, "{:?}", started.elapsed());

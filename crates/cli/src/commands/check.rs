@@ -274,10 +274,14 @@ impl Check {
             CheckError::Cancelled => (time(), 0, None),
             CheckError::Stopped { stop, states_visited, searched, .. } => match stop {
                 Stop::Model { .. } => return None,
-                Stop::Cancelled => (time(), *states_visited, *searched),
+                Stop::Cancelled => (time(), *states_visited, searched.as_deref()),
                 Stop::States(limit) => {
                     let states = report::count(*limit as u64, "state");
-                    (format!("the limit of {states} was reached (--max-states)"), *states_visited, *searched)
+                    (
+                        format!("the limit of {states} was reached (--max-states)"),
+                        *states_visited,
+                        searched.as_deref(),
+                    )
                 }
             },
             _ => return None,

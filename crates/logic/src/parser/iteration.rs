@@ -142,8 +142,8 @@ impl Parser<'_> {
             }
             self.close(")", opener);
         }
-        let has_in = self.eat("in");
-        if !has_in && !(parameters.is_empty() && results.is_empty()) {
+        let declares = !parameters.is_empty() || !results.is_empty();
+        if !self.eat("in") && declares {
             self.expected("`in`");
             return None;
         }
