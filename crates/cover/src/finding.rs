@@ -2,7 +2,8 @@
 //!
 //! Their rules, applied to the coverage of all examples together:
 //! - a decision with one outcome only is *ill-formed* where the other one controls a block, *unnecessary* where it
-//!   controls none;
+//!   controls none. Outcomes are those of [`crate::measure`]: one that leads to an offered action has been evaluated, so
+//!   that the action is the finding, not the decision;
 //! - an action that does not happen in a partially covered block (definition 10) is *non-synchronisable*;
 //! - what is left uncovered for none of these reasons is *dead code*.
 //!
@@ -142,15 +143,13 @@ impl Search<'_> {
             };
             match controlled.first() {
                 Some(&first) => {
-                    let blocks = plural(controlled.len(), "block that needs", "blocks that need");
                     let other = if missing { "true" } else { "false" };
-                    finding.message = format!(
-                        "ill-formed decision: it is always {constant}, and there {} it to be {other}",
-                        match controlled.len() {
-                            1 => "is 1 block that needs".to_owned(),
-                            _ => format!("are {blocks}"),
-                        }
-                    );
+                    let blocks = match controlled.len() {
+                        1 => "1 block needs".to_owned(),
+                        count => format!("{count} blocks need"),
+                    };
+                    finding.message =
+                        format!("this decision is always {constant}, but {blocks} it to be {other}");
                     let block = self.map.blocks[first].span;
                     finding.related.push((block, format!("only reached when it is {other}")));
                 }
@@ -158,19 +157,19 @@ impl Search<'_> {
                     [] => {
                         finding.kind = FindingKind::UnnecessaryDecision;
                         finding.message = format!(
-                            "unnecessary decision: it is always {constant}, and nothing depends on the other outcome"
+                            "this decision is always {constant}, and no block depends on the other outcome"
                         );
                     }
                     blocks => {
                         let other = if missing { "true" } else { "false" };
                         finding.message = format!(
-                            "ill-formed decision: it is always {constant}, and {} reached if it were {other}",
-                            plural(blocks.len(), "block would be", "blocks would be")
+                            "this decision is always {constant}; if it were {other}, {} be reached",
+                            plural(blocks.len(), "more block would", "more blocks would")
                         );
                         let block = self.map.blocks[blocks[0]].span;
                         finding.related.push((
                             block,
-                            format!("reached when it is {other}, or in ways that are blocked too"),
+                            format!("reached when it is {other}, or in other ways, which are blocked too"),
                         ));
                     }
                 },
@@ -239,9 +238,11 @@ impl Search<'_> {
         let action = &self.map.actions[culprit];
         let ActionEvidence { why, related, .. } = self.evidence.action(culprit).cloned().unwrap_or_default();
         let behind = missing.iter().filter(|&&other| other > culprit).count();
-        let mut message = format!("non-synchronisable action: {} is offered and never happens", action.gate);
-        if behind > 0 {
-            message.push_str(&format!(", nor {} behind it", plural(behind, "action", "actions")));
+        let mut message = format!("action {} is offered but never happens", action.gate);
+        match behind {
+            0 => {}
+            1 => message.push_str(", and neither does the action after it"),
+            _ => message.push_str(&format!(", and neither do the {behind} actions after it")),
         }
         self.findings.push(Finding {
             kind: FindingKind::NonSynchronisableAction,

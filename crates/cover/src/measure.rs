@@ -3,12 +3,10 @@
 //! Every step of a model says which constructs fired ([`Provenance`]). The origins that the steps of an exploration
 //! had are what is covered.
 //!
-//! The one liberty against the definitions: an outcome counts when a step that evaluated it is taken. Probes show a
-//! decision at the start of a branch of a `select` only once the `select` has ended (table 3), so that they miss it
-//! where the branch blocks later on; here it is seen.
-//!
-//! Their fragment has no `only if`. Where it refuses, no step can tell: its outcome counts where it was evaluated in a
-//! state that was reached, and so does that of an `if` that leads straight to `stop`.
+//! The one liberty against probes: an outcome, or a silent block, counts where it was evaluated or executed in a state
+//! that was reached. Probes show what stands at the start of a branch of a `select` only once the `select` has ended
+//! (table 3), so that they miss it where the branch blocks: by `stop`, by an `only if` that refuses, or by an action
+//! that finds no partner. Calling such a decision "always false" would be wrong: the action is what is missing.
 
 use explore::{Exploration, Limits, Outcome};
 use lts::{OriginId, Progress, StateId};
@@ -104,7 +102,7 @@ fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Expl
 /// The origins of the steps that belong to an exploration. `initial` is that of what happens before the first step.
 pub(crate) fn origins(model: &dyn Model, initial: OriginId, found: &Exploration) -> Vec<OriginId> {
     let mut origins = match &found.outcome {
-        // Only steps that are taken have origins, so the table of origins holds just what fired.
+        // Only what was executed in a state that was reached has an origin: the table of origins holds just that.
         Outcome::Complete => {
             return (0..model.provenance().origins().len() as u32).map(OriginId::from_raw).collect();
         }
@@ -116,6 +114,7 @@ pub(crate) fn origins(model: &dyn Model, initial: OriginId, found: &Exploration)
     for state in 0..found.statistics.expanded {
         let state = found.state(model, StateId::new(state));
         let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
+        let _ = worker.executed(&state, &mut |origin| origins.push(origin));
         if origins.len() > 1 << 16 {
             origins.sort_unstable();
             origins.dedup();

@@ -242,20 +242,21 @@ fn finding_non_synchronisable_action() {
     let outcome = cover("process MAIN [A, B : none] is par A in A; B || B end par end process", &["MAIN"]);
     assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
     assert_eq!(outcome.findings[0].why, ["it should meet MAIN, which has no action on A"]);
-    assert!(outcome.findings[0].message.ends_with("nor 1 action behind it"));
+    assert!(outcome.findings[0].message.ends_with(", and neither does the action after it"));
     // The partner is never ready at the same time: each waits for the other.
     let outcome =
         cover("process MAIN [A, B : none] is par A, B in A; B || B; A end par end process", &["MAIN"]);
     assert_eq!(found(&outcome), [(sync, "A".to_owned()), (sync, "B".to_owned())]);
     assert!(outcome.findings[0].why[0].contains("never ready for A"));
-    // The way to it is silent, so that no step tells of the decision: the action is what never happens.
+    // The decision is evaluated on a silent way, and holds: the action is what never happens.
     let outcome = cover(
         "process MAIN [A, B : none] (x : bool) is
             par A in select if x then null; A end if [] B end select || stop end par
          end process",
         &["MAIN (true)"],
     );
-    assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
+    let unnecessary = (FindingKind::UnnecessaryDecision, "x".to_owned());
+    assert_eq!(found(&outcome), [unnecessary, (sync, "A".to_owned())]);
     // The values never match.
     let outcome = cover(
         "process MAIN [A : any] is par A in A (1 of nat) || A (2 of nat) end par end process",
@@ -377,7 +378,7 @@ fn an_outcome_among_several_ways_is_needed_where_all_are_blocked() {
     assert_eq!(found(&outcome), [(ill, "x".to_owned()), (ill, "y".to_owned())]);
     assert_eq!(
         outcome.findings[0].message,
-        "ill-formed decision: it is always true, and 1 block would be reached if it were false"
+        "this decision is always true; if it were false, 1 more block would be reached"
     );
     let unnecessary = FindingKind::UnnecessaryDecision;
     let outcome = cover(text, &["MAIN (true, true)"]);
@@ -451,9 +452,10 @@ fn the_liberty_an_outcome_counts_when_its_step_is_taken() {
     assert!(outcome.coverage.decisions[0].yes);
 }
 
-/// An outcome that was evaluated on the way to an action that never happens does not count: no step was taken.
+/// An outcome that was evaluated in a state that was reached counts, whether or not the action behind it happens: x is
+/// true there. The action is what is missing.
 #[test]
-fn an_outcome_of_a_way_that_is_not_taken_does_not_count() {
+fn an_outcome_counts_where_its_action_finds_no_partner() {
     let outcome = cover(
         "process MAIN [A, B : none] (x : bool) is
             par A in
@@ -464,7 +466,9 @@ fn an_outcome_of_a_way_that_is_not_taken_does_not_count() {
          end process",
         &["MAIN (true)"],
     );
-    assert_eq!(outcome.coverage.decisions[0], cover::Outcomes::default());
+    assert_eq!(outcome.coverage.decisions[0], cover::Outcomes { yes: true, no: false });
+    let unnecessary = (FindingKind::UnnecessaryDecision, "x".to_owned());
+    assert_eq!(found(&outcome), [unnecessary, (FindingKind::NonSynchronisableAction, "A".to_owned())]);
 }
 
 /// Refusing is what `only if` does: its false outcome counts although no step shows it.
