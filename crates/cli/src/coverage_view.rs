@@ -49,7 +49,18 @@ pub fn suggestions_view(specification: &Specification, found: &cover::Suggestion
     let holes = |items: &[Item]| items.iter().map(|&item| hole(specification, item)).collect();
     report::Suggestions {
         tried: found.tried,
+        roots: found
+            .roots
+            .iter()
+            .map(|root| report::TriedRoot {
+                process: root.process.clone(),
+                combinations: root.combinations,
+                all: root.all,
+                problem: root.problem.clone(),
+            })
+            .collect(),
         exhaustive: found.exhaustive,
+        not_tried: found.not_tried.clone(),
         examples: found
             .examples
             .iter()
@@ -58,6 +69,7 @@ pub fn suggestions_view(specification: &Specification, found: &cover::Suggestion
                 root: example.start().to_owned(),
                 constants: example.constants.iter().cloned().collect(),
                 modules: example.modules.iter().map(|(name, _)| name.clone()).collect(),
+                toml: example.to_toml(),
                 closes: holes(closes),
             })
             .collect(),

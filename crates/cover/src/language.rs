@@ -127,17 +127,6 @@ impl Subject {
     }
 }
 
-impl Subject {
-    /// Arguments that the root of an example may have, at most so many, and whether these are all.
-    pub fn arguments(&self, example: &Example, most: usize) -> Option<(Vec<Vec<String>>, bool)> {
-        let opened = self.open(example).ok()?;
-        let program = opened.model.program();
-        let process = &opened.map.processes[opened.root?];
-        let started = program.processes.iter().position(|one| one.extent == process.span)?;
-        lnt::arguments(program, ProcessId(started as u32), most)
-    }
-}
-
 /// The process that an example starts: the one that the user's root calls, or `MAIN`.
 fn started(model: &LntModel, map: &CoverageMap) -> Option<usize> {
     let program = model.program();
@@ -152,6 +141,65 @@ fn started(model: &LntModel, map: &CoverageMap) -> Option<usize> {
 }
 
 impl Opened {
+    /// Arguments to try for a process of this name, or for the one that the example starts.
+    pub(crate) fn arguments(
+        &self,
+        process: Option<&str>,
+        known: &[(String, String)],
+        most: usize,
+    ) -> Result<lnt::Arguments, String> {
+        let program = self.model.program();
+        let found = match process {
+            Some(name) => program.process_named(name),
+            None => {
+                let span = self.root.map(|root| self.map.processes[root].span);
+                let position = program.processes.iter().position(|one| Some(one.extent) == span);
+                position.map(|position| ProcessId(position as u32))
+            }
+        };
+        let found = found.ok_or_else(|| "it is not part of the model".to_owned())?;
+        lnt::arguments(program, found, known, most)
+    }
+
+    /// The arguments that the example gives to its root: type and text of each.
+    pub(crate) fn given_arguments(&self) -> Vec<(String, String)> {
+        let program = self.model.program();
+        let Some(root) = program.root else { return Vec::new() };
+        let lnt::typed::StatementKind::Instantiate { arguments, .. } = &program[root].body.kind else {
+            return Vec::new();
+        };
+        let text = |argument: &lnt::typed::Argument| match argument {
+            lnt::typed::Argument::In(value) => {
+                Some((program[value.ty].name.clone(), self.sources.slice(value.span).to_owned()))
+            }
+            _ => None,
+        };
+        arguments.iter().filter_map(text).collect()
+    }
+
+    /// How many gates a process has.
+    pub(crate) fn gates_of(&self, process: &str) -> usize {
+        let program = self.model.program();
+        program.process_named(process).map_or(0, |process| program[process].gates.len())
+    }
+
+    /// The constants of the model: functions with a result and without parameters.
+    pub(crate) fn constants(&self) -> Vec<String> {
+        let program = self.model.program();
+        let written = program.functions.iter().filter(|function| {
+            function.result.is_some() && function.parameters.is_empty() && function.gates.is_empty()
+        });
+        written.map(|function| function.name.clone()).collect()
+    }
+
+    /// The modules that the model imports.
+    pub(crate) fn imported_modules(&self) -> Vec<String> {
+        let modules = &self.model.program().modules;
+        modules
+            .split_last()
+            .map_or(Vec::new(), |(_, imported)| imported.iter().map(|module| module.name.clone()).collect())
+    }
+
     /// The modules of an example that have no part in it, because nothing imports them.
     pub(crate) fn unused_modules(&self, example: &Example) -> Vec<String> {
         let modules = &self.model.program().modules;

@@ -51,5 +51,5 @@ pub use probes_first::ProbesFirst;
 pub use run::{ExampleOutcome, Method, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};
-pub use suggest::{Suggestions, suggest};
+pub use suggest::{Suggestions, TriedRoot, suggest};
 pub use suite::{Example, load_suite, parse_suite};

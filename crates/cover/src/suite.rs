@@ -29,6 +29,8 @@ pub struct Example {
     pub root: Option<String>,
     /// Modules to add or replace: name and text.
     pub modules: Vec<(String, String)>,
+    /// Where these modules were read, as the suite writes it: name and path.
+    pub module_files: Vec<(String, String)>,
     /// Constants to bind: name and expression.
     pub constants: Vec<(String, String)>,
     /// A limit on states of its own.
@@ -57,6 +59,51 @@ impl Example {
             true => self.start().to_owned(),
             false => format!("{} with {}", self.start(), parts.join(", ")),
         }
+    }
+
+    /// The example as it is written in a suite.
+    ///
+    /// ```
+    /// let example = cover::Example {
+    ///     constants: vec![("SIZE".to_owned(), "3".to_owned()), ("FIRST".to_owned(), "red".to_owned())],
+    ///     ..cover::Example::of_root("MAIN (\"a\")")
+    /// };
+    /// assert_eq!(
+    ///     example.to_toml(),
+    ///     "[[example]]\nroot = \"MAIN (\\\"a\\\")\"\nconstants = { SIZE = 3, FIRST = \"red\" }\n"
+    /// );
+    /// ```
+    pub fn to_toml(&self) -> String {
+        // Strings of JSON are strings of TOML.
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let key = |name: &str| {
+            let is_bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+            if !name.is_empty() && name.chars().all(is_bare) { name.to_owned() } else { quoted(name) }
+        };
+        let table = |entries: Vec<String>| format!("{{ {} }}", entries.join(", "));
+        let mut text = String::from("[[example]]\n");
+        if let Some(root) = &self.root {
+            text.push_str(&format!("root = {}\n", quoted(root)));
+        }
+        if !self.module_files.is_empty() {
+            let files =
+                self.module_files.iter().map(|(name, file)| format!("{} = {}", key(name), quoted(file)));
+            text.push_str(&format!("modules = {}\n", table(files.collect())));
+        }
+        if !self.constants.is_empty() {
+            let value = |value: &str| match value.parse::<i64>() {
+                Ok(number) => number.to_string(),
+                Err(_) if matches!(value, "true" | "false") => value.to_owned(),
+                Err(_) => quoted(value),
+            };
+            let constants =
+                self.constants.iter().map(|(name, text)| format!("{} = {}", key(name), value(text)));
+            text.push_str(&format!("constants = {}\n", table(constants.collect())));
+        }
+        if let Some(limit) = self.max_states {
+            text.push_str(&format!("max_states = {limit}\n"));
+        }
+        text
     }
 }
 
@@ -174,10 +221,13 @@ impl Reading<'_> {
     fn example(&mut self, written: &Spanned<WrittenExample>) {
         let place = self.span(written);
         let example = written.get_ref();
-        let mut modules = Vec::new();
+        let (mut modules, mut module_files) = (Vec::new(), Vec::new());
         for (name, path) in &example.modules {
             match std::fs::read_to_string(self.folder.join(path.get_ref())) {
-                Ok(text) => modules.push((name.clone(), text)),
+                Ok(text) => {
+                    modules.push((name.clone(), text));
+                    module_files.push((name.clone(), path.get_ref().clone()));
+                }
                 Err(error) => self.unreadable(path, &error),
             }
         }
@@ -188,7 +238,7 @@ impl Reading<'_> {
             self.diagnostics.push(
                 Diagnostic::error("the root of an example is empty")
                     .label(self.span(root), "no process")
-                    .help("write `root = \"MAIN\"`, or leave it away"),
+                    .help("write `root = \"MAIN\"`, or leave it out"),
             );
         }
         let root = example.root.as_ref().map(|root| root.get_ref().trim().to_owned());
@@ -197,6 +247,7 @@ impl Reading<'_> {
             name: String::new(),
             root,
             modules,
+            module_files,
             constants,
             max_states: example.max_states.as_ref().map(|limit| *limit.get_ref()),
             place: Some(place),
@@ -246,6 +297,9 @@ impl Reading<'_> {
                         None => stem,
                     };
                     example.modules.push((module.to_owned(), text));
+                    let file = path.file_name().unwrap_or_default();
+                    let written = Path::new(written.get_ref()).join(file).display().to_string();
+                    example.module_files.push((module.to_owned(), written));
                     self.examples.push(example);
                 }
                 Err(error) => self.unreadable(written, &error),
@@ -292,6 +346,20 @@ mod tests {
             assert!(!sources.render_all(diagnostics, false).is_empty());
         }
         parsed
+    }
+
+    /// What is suggested can be pasted: it is read back as the same example.
+    #[test]
+    fn examples_are_written_as_they_are_read() {
+        let root = "MAIN (\"a\\n\", '{', {1, 2})";
+        let constants = [("N", "2"), ("ON", "true"), ("S", "a + \"b\"")];
+        let example = Example {
+            constants: constants.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            max_states: Some(70),
+            ..Example::of_root(root)
+        };
+        let read = parse(&example.to_toml()).unwrap().remove(0);
+        assert_eq!(Example { name: example.name.clone(), place: None, ..read }, example);
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod tree;
 pub mod typed;
 
 pub use coverage::{
-    Instrumented, InstrumentedModule, Probes, arguments, coverage_map, def_use_pairs, instrument,
+    Arguments, Instrumented, InstrumentedModule, Probes, arguments, coverage_map, def_use_pairs, instrument,
 };
 pub use load::{Checked, Loader, load, load_text};
 pub use model::{LntModel, Options};

@@ -56,7 +56,7 @@ pub struct Cover {
     /// Write the model with probes into this folder, for use with other tools, and stop there
     #[arg(long, value_name = "DIR")]
     emit_probes: Option<PathBuf>,
-    /// Search the arguments of the suite's processes for examples that close holes, at most N for each process
+    /// Try other arguments, and processes that nothing starts, for examples that close holes: N for each process
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256")]
     suggest: Option<usize>,
     /// Compare with the saved output of an earlier run with --json: fail if something is not covered any more

@@ -136,18 +136,18 @@ impl Coverage {
 
     fn suggestion_list(&self, page: &mut String) {
         let Some(found) = &self.suggestions else { return };
-        let how = if found.exhaustive { ", all that there are" } else { "" };
         let tried = crate::count(found.tried as u64, "example");
-        let _ = write!(page, "<section><h2>Suggestions</h2>\n<p>{tried} tried{how}.</p>\n");
+        let _ = write!(page, "<section><h2>Suggestions</h2>\n<p>{tried} tried.</p>\n");
         for example in &found.examples {
             let _ = write!(page, "<details><summary>Add <code>{}</code>: ", escape(&example.name));
             let _ = write!(page, "it closes {}</summary>", crate::count(example.closes.len() as u64, "hole"));
             let closes: Vec<String> = example.closes.iter().map(ToString::to_string).collect();
             list(page, closes.iter().map(String::as_str));
-            page.push_str("</details>\n");
+            let _ = write!(page, "<pre>{}</pre></details>\n", escape(&example.toml));
         }
         let why = if found.exhaustive { "that no example can close" } else { "still open" };
-        for (open, why) in [(&found.open, why), (&found.elsewhere, "in processes that no example starts")] {
+        let elsewhere = "in processes that no example starts";
+        for (open, why) in [(&found.open, why), (&found.elsewhere, elsewhere)] {
             if !open.is_empty() {
                 let holes = crate::count(open.len() as u64, "hole");
                 let _ = write!(page, "<details><summary>{holes} {why}</summary>");
@@ -155,6 +155,10 @@ impl Coverage {
                 list(page, open.iter().map(String::as_str));
                 page.push_str("</details>\n");
             }
+        }
+        if !found.not_tried.is_empty() {
+            page.push_str("<p>Not tried:</p>");
+            list(page, found.not_tried.iter().map(String::as_str));
         }
         page.push_str("</section>\n");
     }

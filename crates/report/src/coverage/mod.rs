@@ -195,16 +195,34 @@ pub struct BaselineChange {
 /// Examples that would close holes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suggestions {
-    /// How many examples were tried.
+    /// How many examples were tried, those of the suite aside.
     pub tried: usize,
-    /// Whether these were all that the parameters of the roots allow.
+    /// The processes that were started.
+    pub roots: Vec<TriedRoot>,
+    /// Whether there is no other example.
     pub exhaustive: bool,
+    /// What an example could have, and none has that was tried.
+    pub not_tried: Vec<String>,
     /// What to add, with what it closes.
     pub examples: Vec<Suggestion>,
-    /// Holes that stay open in processes that examples start.
+    /// Holes that stay open in processes that were started.
     pub open: Vec<Hole>,
     /// Holes that stay open in others.
     pub elsewhere: Vec<Hole>,
+}
+
+/// A process that was started with several arguments.
+#[derive(Clone, Debug, Serialize)]
+pub struct TriedRoot {
+    /// The process.
+    pub process: String,
+    /// How many combinations of arguments were tried.
+    pub combinations: usize,
+    /// Whether these are all.
+    pub all: bool,
+    /// Why none could be tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// One example to add.
@@ -218,6 +236,8 @@ pub struct Suggestion {
     pub constants: BTreeMap<String, String>,
     /// The modules that it brings along.
     pub modules: Vec<String>,
+    /// The example as a suite writes it.
+    pub toml: String,
     /// What it reaches that no example does.
     pub closes: Vec<Hole>,
 }
@@ -401,31 +421,69 @@ impl Coverage {
                 writeln!(out, "  nothing has changed")?;
             }
         }
-        if let Some(suggestions) = &self.suggestions {
-            writeln!(out, "\nsuggestions ({} tried)", count(suggestions.tried as u64, "example"))?;
-            for suggestion in &suggestions.examples {
-                let closes = count(suggestion.closes.len() as u64, "hole");
-                writeln!(out, "  add {}: it closes {closes}", suggestion.name)?;
-                for hole in suggestion.closes.iter().take(8) {
-                    writeln!(out, "      {hole}")?;
+        match &self.suggestions {
+            Some(suggestions) => suggestions.write(out),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Suggestions {
+    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "\nsuggestions ({} tried)", count(self.tried as u64, "example"))?;
+        for suggestion in &self.examples {
+            let closes = count(suggestion.closes.len() as u64, "hole");
+            writeln!(out, "  add {}: it closes {closes}", suggestion.name)?;
+            for hole in suggestion.closes.iter().take(8) {
+                writeln!(out, "      {hole}")?;
+            }
+        }
+        let left = self.open.len() + self.elsewhere.len();
+        if left == 0 && self.examples.is_empty() {
+            return writeln!(out, "  nothing is left to cover");
+        }
+        if left > 0 {
+            let other = if self.examples.is_empty() { "" } else { "other " };
+            let holes = if left == 1 { "hole" } else { "holes" };
+            let holes = format!("the {other}{} {holes}", grouped(left as u64));
+            match self.exhaustive {
+                true => writeln!(out, "  no example can close {holes}: all of them were tried")?,
+                false => writeln!(out, "  none of the examples that were tried closes {holes}")?,
+            }
+            self.write_tried(out)?;
+        }
+        if !self.examples.is_empty() {
+            let them = if self.examples.len() == 1 { "it" } else { "them" };
+            writeln!(out, "\nto add {them} to the suite\n")?;
+            let texts: Vec<&str> = self.examples.iter().map(|one| one.toml.as_str()).collect();
+            write!(out, "{}", texts.join("\n"))?;
+        }
+        Ok(())
+    }
+
+    /// What was tried, and what was not.
+    fn write_tried(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for root in &self.roots {
+            let name = &root.process;
+            match (&root.problem, root.all, root.combinations) {
+                (Some(problem), _, 0) => writeln!(out, "      {name} was not tried: {problem}")?,
+                (Some(problem), ..) => {
+                    writeln!(out, "      {name} was tried with the arguments of the suite only: {problem}")?;
+                }
+                (None, true, 1) => writeln!(out, "      {name} was tried in the only way there is")?,
+                (None, true, tried) => {
+                    let all =
+                        if tried == 2 { "both".to_owned() } else { format!("all {}", grouped(tried as u64)) };
+                    writeln!(out, "      {name} was tried with {all} combinations of arguments")?;
+                }
+                (None, false, tried) => {
+                    let tried = count(tried as u64, "combination");
+                    writeln!(out, "      {name} was tried with {tried} of arguments, but not with all")?;
                 }
             }
-            if !suggestions.open.is_empty() {
-                let open = count(suggestions.open.len() as u64, "hole");
-                match suggestions.exhaustive {
-                    true => writeln!(out, "  no example can close the other {open}: all were tried")?,
-                    false if suggestions.tried == 0 => {
-                        writeln!(out, "  no process of the suite has parameters whose values can be listed")?;
-                    }
-                    false => writeln!(out, "  no example that was tried closes the other {open}")?,
-                }
-            } else if suggestions.examples.is_empty() && suggestions.elsewhere.is_empty() {
-                writeln!(out, "  nothing is left to cover")?;
-            }
-            if !suggestions.elsewhere.is_empty() {
-                let open = count(suggestions.elsewhere.len() as u64, "hole");
-                writeln!(out, "  {open} in processes that no example starts")?;
-            }
+        }
+        for line in &self.not_tried {
+            writeln!(out, "      not tried: {line}")?;
         }
         Ok(())
     }
