@@ -3,8 +3,8 @@
 use cover::{Coverage, ExampleOutcome, Finding, FindingSubject, Item, Outcome, Specification};
 use model::CoverageMap;
 use report::{
-    Counts, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess, DecisionCounts, Hole,
-    RelatedPlace, Site, SiteKind,
+    Counts, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess, DecisionCounts, Executability,
+    Hole, RelatedPlace, Site, SiteKind,
 };
 use source::{Diagnostic, FileId, Span};
 
@@ -16,6 +16,7 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
         model: model.to_owned(),
         method,
         blocks: counts(outcome.coverage.block_ratio()),
+        executability: executability(map, &outcome.coverage),
         decisions: decision_counts(map, &outcome.coverage),
         actions: counts(outcome.coverage.action_ratio()),
         examples: outcome.examples.iter().map(|one| example(specification, one)).collect(),
@@ -26,7 +27,7 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
             .map(|&one| outcome.examples[one].example.name.clone())
             .collect(),
         subset_is_smallest: outcome.subset.smallest,
-        holes: outcome.holes().into_iter().map(|item| hole(specification, item)).collect(),
+        holes: outcome.holes().into_iter().map(|item| uncovered(outcome, item)).collect(),
         findings: outcome.findings.iter().map(|one| finding(specification, one)).collect(),
         criteria: Vec::new(),
         baseline: None,
@@ -109,12 +110,28 @@ pub fn hole(specification: &Specification, item: Item) -> Hole {
     Hole {
         kind,
         outcome,
+        executable: None,
         process: specification.process(process).to_owned(),
         file: specification.sources.name(span.file).to_owned(),
         line: position.line,
         column: position.column,
         text: one_line(specification.sources.slice(span)),
     }
+}
+
+/// A hole, and whether a block could have been entered.
+fn uncovered(outcome: &Outcome, item: Item) -> Hole {
+    let executable = match item {
+        Item::Block(block) => Some(outcome.coverage.is_executable(&outcome.specification.map, block)),
+        _ => None,
+    };
+    Hole { executable, ..hole(&outcome.specification, item) }
+}
+
+fn executability(map: &CoverageMap, coverage: &Coverage) -> Executability {
+    let uncovered: Vec<usize> = (0..map.blocks.len()).filter(|&block| !coverage.blocks[block]).collect();
+    let executable = uncovered.iter().filter(|&&block| coverage.is_partially_covered(map, block)).count();
+    Executability { uncovered: uncovered.len(), executable, not_executable: uncovered.len() - executable }
 }
 
 fn one_line(text: &str) -> String {

@@ -141,20 +141,49 @@ fn both_methods_agree_on_the_models_with_holes() {
     }
 }
 
+/// The two steps of the paper. The model with holes has 21 blocks, 5 decisions and 25 actions; with four examples its
+/// decisions are all covered, so that each uncovered block is executable. The repaired model has 20 blocks, 5 decisions
+/// and 26 actions, all of them covered: the first step is sufficient.
 #[test]
-fn probes_are_written_with_their_legend_and_can_be_explored() {
+fn probes_are_written_in_two_steps() {
     let scratch = tempfile::tempdir().unwrap();
-    let [model, suite] = synchro(2, 2);
     let folder = scratch.path().join("probes");
-    let written =
-        watershed(&["cover", &model, "--examples", &suite, "--emit-probes", folder.to_str().unwrap()]);
-    assert_eq!(written.status.code(), Some(0));
-    let legend = fs::read_to_string(folder.join("probes.txt")).unwrap();
-    assert_eq!(legend.lines().count(), 20 + 5 + 26);
-    let model = folder.join("synchro2.lnt");
-    let explored =
-        watershed(&["explore", model.to_str().unwrap(), "--root", "SYSTEM (1, false, false)", "--quiet"]);
-    assert_eq!(explored.status.code(), Some(0), "{}", String::from_utf8_lossy(&explored.stderr));
+    let emit = |model: &str, suite: &str| {
+        let told =
+            watershed(&["cover", model, "--examples", suite, "--emit-probes", folder.to_str().unwrap()]);
+        assert_eq!(told.status.code(), Some(0));
+        String::from_utf8_lossy(&told.stderr).into_owned()
+    };
+    let lines = |path: &Path| fs::read_to_string(path.join("probes.txt")).unwrap().lines().count();
+    let [model, suite] = synchro(1, 2);
+    let measured = cover(&[&model, "--examples", &suite], 0);
+    let counts = &measured["executability"];
+    let partial = counts["executable"].as_u64().unwrap() as usize;
+    assert!(partial > 0 && counts["not_executable"] == 0, "{counts}");
+    let holes = measured["holes"].as_array().unwrap();
+    assert_eq!(holes.iter().filter(|hole| hole["executable"] == true).count(), partial);
+    let told = emit(&model, &suite);
+    let second = folder.join("second_step");
+    assert_eq!(lines(&folder), 21 + 5);
+    let actions = lines(&second);
+    assert!(actions >= partial && actions < 25, "{actions}");
+    let saved = format!("everything at once would need 51 probes: the two steps save {}", 25 - actions);
+    assert!(told.contains(&saved), "{told}");
+    // Each step can be explored; the second one has no probes but those of actions.
+    for step in [&folder, &second] {
+        let file = step.join("synchro1.lnt");
+        let explored =
+            watershed(&["explore", file.to_str().unwrap(), "--root", "SYSTEM (1, false, false)", "--quiet"]);
+        assert_eq!(explored.status.code(), Some(0), "{}", String::from_utf8_lossy(&explored.stderr));
+    }
+    let text = fs::read_to_string(second.join("synchro1.lnt")).unwrap();
+    assert!(text.contains("PROBE (\"A") && !text.contains("PROBE (\"B") && !text.contains("PROBE (\"D"));
+    // What was written for another model goes away.
+    let [model, suite] = synchro(2, 2);
+    let told = emit(&model, &suite);
+    assert!(told.contains("no second step is needed"), "{told}");
+    assert!(told.contains("would need 51 probes: the two steps save 26"), "{told}");
+    assert!(lines(&folder) == 20 + 5 && !second.exists());
 }
 
 /// A folder with a model and a suite.

@@ -46,7 +46,7 @@ pub use flows::{Pair, def_use_pairs, exercised_pairs};
 pub use language::{CantOpen, Opened, Subject};
 pub use lnt::{Instrumented, Probes};
 pub use measure::{Measurement, Stopped, measure};
-pub use probes::{Order, instrumented, measure_with_probes, open_instrumented, seen_by_probes};
+pub use probes::{Order, TwoSteps, instrumented, measure_with_probes, open_instrumented, seen_by_probes};
 pub use probes_first::ProbesFirst;
 pub use run::{ExampleOutcome, Method, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};

@@ -53,7 +53,7 @@ pub struct Cover {
     /// How to measure: from the origins of steps, or with probes as Salaün and Ye do
     #[arg(long, value_name = "METHOD", default_value = "direct")]
     method: Method,
-    /// Write the model with probes into this folder, for use with other tools, and stop there
+    /// Write the model with probes into this folder, in two steps, for use with other tools
     #[arg(long, value_name = "DIR")]
     emit_probes: Option<PathBuf>,
     /// Try other arguments, and processes that nothing starts, for examples that close holes: N for each process
@@ -117,12 +117,12 @@ impl Cover {
         let subject = Subject { path: self.model.clone(), include: self.include.clone() };
         let settings = self.settings();
         let what = format!("covering with {}", report::count(examples.len() as u64, "example"));
-        if let Some(folder) = &self.emit_probes {
-            return self.write_probes(folder, &subject, &examples, &sources, terminal);
-        }
         let outcome =
             with_progress(terminal, &what, |progress| cover::run(&subject, &examples, &settings, progress));
         let mut outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
+        if let Some(folder) = &self.emit_probes {
+            return self.write_probes(folder, &subject, &examples, &outcome, terminal);
+        }
         let suggestions = self.suggest.map(|most| {
             with_progress(terminal, "searching examples", |progress| {
                 cover::suggest(&subject, &mut outcome, &settings, most, progress)
@@ -221,41 +221,63 @@ impl Cover {
         Ok(examples)
     }
 
-    /// Writes the modules of the model with probes, those of the first example where it brings some along.
+    /// Writes the modules of the model with probes, in the two steps of the paper: what the second one needs follows from
+    /// what the suite covers. The modules are those of the first example where it brings some along.
     fn write_probes(
         &self,
         folder: &Path,
         subject: &Subject,
         examples: &[Example],
-        suite: &Sources,
+        outcome: &Outcome,
         terminal: &Terminal,
     ) -> Result<Answer, Failure> {
         let example = &examples[0];
-        let opened = subject
-            .open(example)
-            .map_err(|error| wrong_examples(vec![WrongExample { example: example.clone(), error }], suite))?;
-        let instrumented = cover::instrumented(&opened, &cover::Probes::all(&opened.map));
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
-        let legend_file = folder.join("probes.txt");
-        let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !is_empty && !legend_file.exists() {
-            // It may well be the folder of the model: its files have the names of those to write.
-            return Err(Failure::wrong(format!("{} has other files in it", folder.display()))
-                .help("name a new folder, an empty one, or one with probes of an earlier time"));
+        let opened = subject.open(example).map_err(|error| {
+            wrong_examples(vec![WrongExample { example: example.clone(), error }], &Sources::new())
+        })?;
+        let steps = cover::TwoSteps::new(&opened, outcome);
+        let second = folder.join(SECOND_STEP);
+        let is_ours = |folder: &Path| folder.join(LEGEND).exists();
+        let is_empty =
+            |folder: &Path| std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+        for folder in [folder, &second] {
+            if !is_empty(folder) && !is_ours(folder) {
+                // It may well be the folder of the model: its files have the names of those to write.
+                return Err(Failure::wrong(format!("{} has other files in it", folder.display()))
+                    .help("name a new folder, an empty one, or one with probes of an earlier run"));
+            }
         }
-        for module in &instrumented.modules {
-            let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
-            lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
-        }
-        let legend = legend(&opened, &instrumented);
-        lts::write_file(&legend_file, |out| out.write_all(legend.as_bytes()))?;
-        let modules = report::count(instrumented.modules.len() as u64, "module");
+        write_instrumented(folder, &opened, &steps.first)?;
+        let first = steps.first.blocks.len() + steps.first.decisions.len();
         terminal.remark(format!(
-            "{modules} with probes on gate {} in {}; probes.txt tells what each stands for",
-            instrumented.gate,
+            "first step: {} for blocks and decisions in {}; {LEGEND} tells what each stands for",
+            report::count(first as u64, "probe"),
             folder.display()
         ));
+        match steps.second.actions.len() {
+            0 => {
+                if is_ours(&second) {
+                    std::fs::remove_dir_all(&second).map_err(|error| {
+                        Failure::wrong(format!("can't remove {}: {error}", second.display()))
+                    })?;
+                }
+                terminal.remark("no second step is needed: no block is partially covered");
+            }
+            actions => {
+                write_instrumented(&second, &opened, &steps.second)?;
+                terminal.remark(format!(
+                    "second step: {} for actions of partially covered blocks in {}",
+                    report::count(actions as u64, "probe"),
+                    second.display()
+                ));
+            }
+        }
+        let all = report::count(steps.at_once as u64, "probe");
+        let saved = steps.at_once - steps.probes();
+        terminal.remark(format!("everything at once would need {all}: the two steps save {saved}"));
+        if outcome.examples.iter().any(|one| one.stopped.is_some()) {
+            terminal.remark("some examples were not explored as a whole: the second step may lack probes, or have too many");
+        }
         for (name, value) in &example.constants {
             terminal
                 .remark(format!("constant {name} is written as in the model: bind it to {value} yourself"));
@@ -402,8 +424,28 @@ fn wrong_examples(wrong: Vec<WrongExample>, suite: &Sources) -> Failure {
     failure
 }
 
+/// The file that tells what probes stand for; a folder that has it is one of ours.
+const LEGEND: &str = "probes.txt";
+/// The folder of the second step, inside of that of the first.
+const SECOND_STEP: &str = "second_step";
+
+/// Writes the modules of an example with some probes, and what they stand for.
+fn write_instrumented(folder: &Path, opened: &cover::Opened, probes: &cover::Probes) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
+    let instrumented = cover::instrumented(opened, probes);
+    for module in &instrumented.modules {
+        let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
+        lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
+    }
+    let legend = legend(opened, &instrumented, probes);
+    lts::write_file(&folder.join(LEGEND), |out| out.write_all(legend.as_bytes()))?;
+    Ok(())
+}
+
 /// What each probe stands for, a line each; and what has none, for want of a place at which one would change nothing.
-fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented) -> String {
+fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented, probes: &cover::Probes) -> String {
+    let map = &opened.map;
     let mut text = String::new();
     let mut line = |name: String, span: source::Span, unshown: bool| {
         let name = if unshown { format!("{name} (no probe)") } else { name };
@@ -412,14 +454,14 @@ fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented) -> String 
         let file = opened.sources.name(span.file);
         text.push_str(&format!("{name}\t{file}:{}:{}\t{}\n", place.line, place.column, words.join(" ")));
     };
-    for (number, block) in opened.map.blocks.iter().enumerate() {
-        line(format!("B{number}"), block.span, instrumented.unshown_blocks[number]);
+    for &number in &probes.blocks {
+        line(format!("B{number}"), map.blocks[number].span, instrumented.unshown_blocks[number]);
     }
-    for (number, decision) in opened.map.decisions.iter().enumerate() {
-        line(format!("D{number}"), decision.span, instrumented.unshown_decisions[number]);
+    for &number in &probes.decisions {
+        line(format!("D{number}"), map.decisions[number].span, instrumented.unshown_decisions[number]);
     }
-    for (number, action) in opened.map.actions.iter().enumerate() {
-        line(format!("A{number}"), action.span, false);
+    for &number in &probes.actions {
+        line(format!("A{number}"), map.actions[number].span, false);
     }
     text
 }

@@ -23,7 +23,15 @@ impl Coverage {
             [("blocks", self.blocks), ("decisions", self.decisions.counts()), ("actions", self.actions)];
         for (name, counts) in sums {
             let (covered, total) = (counts.covered, counts.total);
-            let _ = write!(page, "<span>{} {name} <small>{covered} of {total}</small></span>", gauge(counts));
+            let more = match (name, self.executability.uncovered) {
+                ("blocks", 1..) => format!(" ({})", self.executability),
+                _ => String::new(),
+            };
+            let _ = write!(
+                page,
+                "<span>{} {name} <small>{covered} of {total}{more}</small></span>",
+                gauge(counts)
+            );
         }
         page.push_str("</p>\n");
         if self.partial {

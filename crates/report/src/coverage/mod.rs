@@ -23,6 +23,8 @@ pub struct Coverage {
     pub method: &'static str,
     /// Block coverage.
     pub blocks: Counts,
+    /// Whether uncovered blocks could have been entered.
+    pub executability: Executability,
     /// Decision coverage.
     pub decisions: DecisionCounts,
     /// Action coverage.
@@ -64,6 +66,27 @@ pub struct Counts {
     pub total: usize,
     /// Covered ones.
     pub covered: usize,
+}
+
+/// The executability of uncovered blocks (Salaün and Ye 2015, definitions 9 and 10, figure 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Executability {
+    /// Blocks that are not covered.
+    pub uncovered: usize,
+    /// Those of them that are executable, because all outcomes that they depend on occurred: partially covered.
+    pub executable: usize,
+    /// Those that are not.
+    pub not_executable: usize,
+}
+
+impl fmt::Display for Executability {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [(self.executable, "executable"), (self.not_executable, "not executable")];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> =
+            parts.map(|(number, what)| format!("{} {what}", grouped(*number as u64))).collect();
+        write!(out, "not covered: {}", parts.join(", "))
+    }
 }
 
 /// How decisions were evaluated.
@@ -117,6 +140,9 @@ pub struct Hole {
     /// Which outcome of a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<bool>,
+    /// Whether a block is executable: all outcomes that it depends on occurred.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
     /// The process.
     pub process: String,
     /// The file.
@@ -341,7 +367,11 @@ impl fmt::Display for Coverage {
                 grouped(total as u64)
             ),
         };
-        row(out, "blocks", self.blocks, "")?;
+        let executability = match self.executability.uncovered {
+            0 => String::new(),
+            _ => format!(" ({})", self.executability),
+        };
+        row(out, "blocks", self.blocks, &executability)?;
         let DecisionCounts { only_true, only_false, none, .. } = self.decisions;
         let parts = [(only_true, "only true"), (only_false, "only false"), (none, "never evaluated")];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
@@ -375,8 +405,8 @@ impl Coverage {
                 example.actions.percent(),
                 count(example.states, "state")
             )?;
-            if !example.only.is_empty() {
-                write!(out, ", alone in {}", count(example.only.len() as u64, "place"))?;
+            if self.examples.len() > 1 && !example.only.is_empty() {
+                write!(out, ", {} reached by no other", count(example.only.len() as u64, "place"))?;
             }
             if let Some(stopped) = &example.stopped {
                 write!(out, "\n  {:<width$}  partial: {stopped}", "")?;
