@@ -238,8 +238,8 @@ fn wrong_suites_are_told_with_place_cause_and_hint() {
         constant.contains("no constant `sise`") && constant.contains("did you mean `size`?"),
         "{constant}"
     );
-    let alone = Case::new(DOOR, "[[example]]\ndirectory = 'inputs'\n").errors();
-    assert!(alone.contains("needs `module` beside it"), "{alone}");
+    let alone = Case::new(DOOR, "[[example]]\nmodule = 'INPUT'\n").errors();
+    assert!(alone.contains("`module` belongs to `directory`"), "{alone}");
     let unnamed = errors(&[&Case::new(DOOR, "").path("m.lnt")], 2);
     assert!(unnamed.contains("can't read") || unnamed.contains("needs arguments"), "{unnamed}");
 }

@@ -103,6 +103,41 @@ pub fn findings(
     findings
 }
 
+/// What the traces of a suite leave out, and other runs of the same examples do: blocks, and outcomes and actions that
+/// belong to no such block.
+pub(crate) fn missing_runs(map: &CoverageMap, coverage: &Coverage, of_all_runs: &Coverage) -> Vec<Finding> {
+    let missing_block = |block: usize| !coverage.blocks[block] && of_all_runs.blocks[block];
+    let needs = |block: usize, one: Dependency| map.blocks[block].depends.contains(&one);
+    let outcomes = (0..map.decisions.len()).flat_map(|decision| [(decision, true), (decision, false)]);
+    let outcomes = outcomes.filter(|&(decision, outcome)| {
+        let is_missing =
+            !coverage.decisions[decision].has(outcome) && of_all_runs.decisions[decision].has(outcome);
+        let one = Dependency { decision, outcome };
+        is_missing && !(0..map.blocks.len()).any(|block| missing_block(block) && needs(block, one))
+    });
+    let actions = (0..map.actions.len()).filter(|&action| {
+        !coverage.actions[action] && of_all_runs.actions[action] && !missing_block(map.actions[action].block)
+    });
+    let blocks = (0..map.blocks.len()).filter(|&block| missing_block(block));
+    let subjects =
+        blocks
+            .map(|block| (Subject::Block(block), map.blocks[block].span))
+            .chain(outcomes.map(|(decision, outcome)| {
+                (Subject::Decision(decision, outcome), map.decisions[decision].span)
+            }))
+            .chain(actions.map(|action| (Subject::Action(action), map.actions[action].span)));
+    let finding = |(subject, span): (Subject, Span)| Finding {
+        kind: FindingKind::MissingExample,
+        subject,
+        span,
+        message: "missing example: no trace reaches this, but other runs do".to_owned(),
+        why: Vec::new(),
+        related: Vec::new(),
+        advice: None,
+    };
+    subjects.map(finding).collect()
+}
+
 struct Search<'a> {
     map: &'a CoverageMap,
     coverage: &'a Coverage,

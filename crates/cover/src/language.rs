@@ -8,6 +8,7 @@ use lts::OriginId;
 use model::{CoverageMap, MarkId, Model, Observation, Observer};
 use source::{Diagnostic, Sources, Span};
 
+use crate::specification::Places;
 use crate::suite::Example;
 
 /// A compiled program, or what is wrong with it.
@@ -36,6 +37,8 @@ pub struct Opened {
     pub root: Option<usize>,
     /// The names of the modules that the example brings along.
     pub inputs: Vec<String>,
+    /// The file of the module that imports the model, where the example is one.
+    own_file: Option<String>,
 }
 
 /// Why an example can't be run: what is wrong, with the files it speaks of.
@@ -77,7 +80,8 @@ impl Subject {
             Ok((model, map, warnings)) => {
                 let inputs = example.modules.iter().map(|(name, _)| name.clone()).collect();
                 let root = started(&model, &map);
-                Ok(Opened { model, map, sources, warnings, root, inputs })
+                let own_file = example.file.as_ref().map(|file| file.path.display().to_string());
+                Ok(Opened { model, map, sources, warnings, root, inputs, own_file })
             }
             Err(diagnostics) => Err(CantOpen { diagnostics, sources }),
         }
@@ -106,7 +110,10 @@ impl Subject {
         compile: impl FnOnce(Program, ProcessId) -> Compiled,
         sources: &mut Sources,
     ) -> Result<(LntModel, CoverageMap, Vec<Diagnostic>), Vec<Diagnostic>> {
-        let checked = self.loader(example).load(&self.path, sources)?;
+        let checked = match &example.file {
+            Some(file) => self.load_importer(example, &file.path, sources)?,
+            None => self.loader(example).load(&self.path, sources)?,
+        };
         let map = lnt::coverage_map(&checked.program);
         let Some(root) = checked.program.main() else {
             let message = format!("{} has no process MAIN", self.path.display());
@@ -115,6 +122,31 @@ impl Subject {
         };
         let model = compile(checked.program, root)?;
         Ok((model, map, checked.warnings))
+    }
+
+    /// Loads a module that imports the model. The model is the one at hand, wherever the module lies.
+    fn load_importer(
+        &self,
+        example: &Example,
+        path: &Path,
+        sources: &mut Sources,
+    ) -> Result<lnt::Checked, Vec<Diagnostic>> {
+        let name = self.path.display().to_string();
+        let bytes = std::fs::read(&self.path)
+            .map_err(|error| vec![Diagnostic::error(format!("can't read {name}: {error}"))])?;
+        let text = String::from_utf8_lossy(&bytes);
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let loader = self.loader(example).include(folder);
+        let checked =
+            loader.file(name.clone(), text.strip_prefix('\u{feff}').unwrap_or(&text)).load(path, sources)?;
+        let model = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        match checked.program.modules.iter().any(|module| sources.name(module.span.file) == name) {
+            true => Ok(checked),
+            false => Err(vec![
+                Diagnostic::error(format!("{} does not import the model", path.display()))
+                    .help(format!("begin it with `module EXAMPLE ({model}) is`")),
+            ]),
+        }
     }
 
     /// The map of the specification itself, without any example; an error where it needs an example's modules.
@@ -207,6 +239,24 @@ impl Opened {
         example.modules.iter().filter(|(name, _)| !is_used(name)).map(|(name, _)| name.clone()).collect()
     }
 
+    /// The processes of the specification that the example starts: its root, or what is called from modules that come
+    /// with it.
+    pub(crate) fn starts(&self, places: &Places) -> Vec<usize> {
+        let map = &self.map;
+        let Some(root) = self.root else { return Vec::new() };
+        let reached = map.reachable(&[root]);
+        let own = map
+            .blocks
+            .iter()
+            .filter(|block| reached[block.process] && places.processes[block.process].is_none());
+        let called = own.flat_map(|block| block.calls.iter().copied());
+        let mut starts: Vec<usize> =
+            std::iter::once(root).chain(called).filter_map(|process| places.processes[process]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
     /// The model.
     pub fn model(&self) -> &dyn Model {
         &self.model
@@ -231,6 +281,7 @@ impl Opened {
     pub fn is_input(&self, file: &str) -> bool {
         let module = Path::new(file).file_name().and_then(|name| name.to_str()?.split('.').next());
         self.inputs.iter().any(|input| module.is_some_and(|module| input.eq_ignore_ascii_case(module)))
+            || self.own_file.as_deref() == Some(file)
             || file == "root process"
             || file.starts_with("constant ")
     }

@@ -36,6 +36,7 @@ mod specification;
 mod subset;
 mod suggest;
 mod suite;
+mod trace;
 
 pub use baseline::{Change, compare_with_baseline, named_items};
 pub use beyond::{Criterion, condition_criteria, gate_pairs};
@@ -52,4 +53,5 @@ pub use run::{ExampleOutcome, Method, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};
 pub use suggest::{Suggestions, TriedRoot, suggest};
-pub use suite::{Example, load_suite, parse_suite};
+pub use suite::{Example, ExampleModule, load_suite, parse_suite};
+pub use trace::{Run, Trace, parse_trace};

@@ -41,6 +41,9 @@ pub enum Stopped {
     TimeLimit,
     /// The user has asked for it.
     Cancelled,
+    /// The model can't follow a trace: what is not possible.
+    #[serde(skip)]
+    Trace(String),
     /// The model made an error: what and where, in the example's own files until the suite is put together.
     #[serde(skip)]
     Error(Box<Diagnostic>),
@@ -53,6 +56,7 @@ impl std::fmt::Display for Stopped {
             Stopped::MemoryLimit => out.write_str("the limit on memory was hit"),
             Stopped::TimeLimit => out.write_str("the limit on time was hit"),
             Stopped::Cancelled => out.write_str("it was cancelled"),
+            Stopped::Trace(reason) => out.write_str(reason),
             Stopped::Error(diagnostic) => {
                 write!(out, "run-time error: {}", diagnostic.message)?;
                 diagnostic.notes.first().map_or(Ok(()), |place| write!(out, " ({place})"))
@@ -71,7 +75,7 @@ pub fn measure(
 ) -> (Measurement, Exploration) {
     let limits = Limits { transitions: false, origins: false, ..limits.clone() };
     let found = explore::explore(model, &limits, progress);
-    let coverage = covered(model, map, initial, &found);
+    let coverage = covered(model, map, origins(model, initial, &found));
     let measurement = Measurement {
         coverage,
         states: found.states() as u64,
@@ -81,11 +85,16 @@ pub fn measure(
     (measurement, found)
 }
 
-fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Exploration) -> Coverage {
+/// What steps of these origins have exercised.
+pub(crate) fn covered(
+    model: &dyn Model,
+    map: &CoverageMap,
+    origins: impl IntoIterator<Item = OriginId>,
+) -> Coverage {
     let mut coverage = Coverage::none(map);
     let provenance = model.provenance();
     let meaning = marked(map, provenance);
-    for origin in origins(model, initial, found) {
+    for origin in origins {
         for mark in provenance.marks_of(origin) {
             match meaning.get(mark.0 as usize).copied().flatten() {
                 Some(Marked::Block(block)) => coverage.blocks[block] = true,

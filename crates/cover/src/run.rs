@@ -11,13 +11,14 @@ use source::Span;
 use crate::cache::Cache;
 use crate::coverage::{Coverage, Item, item};
 use crate::encounters::{Evidence, Gathering};
-use crate::finding::{Finding, findings};
+use crate::finding::{Finding, findings, missing_runs};
 use crate::language::{CantOpen, Opened, Subject};
 use crate::measure::{Measurement, Stopped, measure};
 use crate::probes::{Order, measure_with_probes};
 use crate::specification::{Places, Specification};
 use crate::subset::{Subset, only_reached_by, smallest_subset};
 use crate::suite::Example;
+use crate::trace::measure_trace;
 
 /// How coverage is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,9 @@ impl Method {
         limits: &Limits,
         progress: &Progress,
     ) -> Measurement {
+        if let Some(trace) = &example.trace {
+            return measure_trace(opened, trace, limits, progress);
+        }
         match self {
             Method::Direct => measure(opened.model(), &opened.map, opened.initial(), limits, progress).0,
             Method::Probes => measure_with_probes(example, opened, Order::ProbesFirst, limits, progress),
@@ -175,13 +179,14 @@ pub fn run(
         .map(|ready| {
             let start = Instant::now();
             let limits = limits_of(ready.example, settings, examples.len());
-            let key = cache.as_ref().map(|cache| cache.key(&ready.opened.sources, &limits));
-            let known = cache.as_ref().zip(key).and_then(|(cache, key)| cache.get(key, &ready.opened.map));
+            let cache = cache.as_ref().filter(|_| ready.example.trace.is_none());
+            let key = cache.map(|cache| cache.key(&ready.opened.sources, &limits));
+            let known = cache.zip(key).and_then(|(cache, key)| cache.get(key, &ready.opened.map));
             let (measurement, cached) = match known {
                 Some(known) => (known, true),
                 None => (settings.method.measure(ready.example, &ready.opened, &limits, progress), false),
             };
-            if let (Some(cache), Some(key), false) = (&cache, key, cached) {
+            if let (Some(cache), Some(key), false) = (cache, key, cached) {
                 cache.put(key, &measurement);
             }
             (measurement, cached, start.elapsed().as_secs_f64())
@@ -205,22 +210,30 @@ fn conclude(
         .collect();
     let mut coverage = Coverage::none(map);
     coverages.iter().for_each(|one| coverage.add(one));
-    let evidence = gather_evidence(subject, &specification, ready, &coverage, settings, progress);
-    let mut roots: Vec<usize> = Vec::new();
-    for ready in ready {
-        let root = ready.opened.root.map(|root| ready.opened.map.processes[root].span);
-        let name = root.map(|span| (ready.opened.sources.name(span.file), span.start));
-        let own = map
-            .processes
-            .iter()
-            .position(|entry| Some((specification.sources.name(entry.span.file), entry.span.start)) == name);
-        roots.extend(own);
+    // A trace is one run of many: what is wrong with the model shows in all of them.
+    let mut of_all_runs = coverage.clone();
+    let mut partial = measured.iter().any(|(measurement, _, _)| measurement.stopped.is_some());
+    for one in ready.iter().filter(|one| one.example.trace.is_some()) {
+        let limits = limits_of(one.example, settings, 1);
+        let (found, _) =
+            measure(one.opened.model(), &one.opened.map, one.opened.initial(), &limits, progress);
+        partial |= found.stopped.is_some();
+        of_all_runs.add(&found.coverage.placed(&one.places, map));
     }
-    let mut findings = findings(map, &coverage, &evidence, &roots);
-    if measured.iter().any(|(measurement, _, _)| measurement.stopped.is_some()) {
+    let evidence = gather_evidence(subject, &specification, ready, &of_all_runs, settings, progress);
+    let mut roots: Vec<usize> = Vec::new();
+    for start in ready.iter().flat_map(|ready| ready.opened.starts(&ready.places)) {
+        if !roots.contains(&start) {
+            roots.push(start);
+        }
+    }
+    let mut findings = findings(map, &of_all_runs, &evidence, &roots);
+    if partial {
         let doubt = "not everything was explored: what is missing may happen later on";
         findings.iter_mut().for_each(|finding| finding.why.push(doubt.to_owned()));
     }
+    findings.extend(missing_runs(map, &coverage, &of_all_runs));
+    findings.sort_by_key(|finding| (finding.span, finding.kind));
     let subset = smallest_subset(&coverages);
     let only = only_reached_by(map, &coverages);
     let examples = (ready.iter().zip(measured).zip(coverages.into_iter().zip(only)))

@@ -30,6 +30,8 @@ enum Kind {
 /// For each entry of an example's own map, the entry of the specification; none for input of the example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
+    /// Processes.
+    pub processes: Vec<Option<usize>>,
     /// Blocks.
     pub blocks: Vec<Option<usize>>,
     /// Decisions.
@@ -76,13 +78,14 @@ impl Specification {
                 own.calls = block.calls.iter().filter_map(|&process| processes[process]).collect();
             }
         }
-        Places { blocks, decisions, actions }
+        Places { processes, blocks, decisions, actions }
     }
 
     /// Where the entries of an example lie that brings nothing new.
     pub fn find(&self, map: &CoverageMap, sources: &Sources) -> Places {
         let find = |kind: Kind, span: Span| self.places.get(&(kind, self.own_span(sources, span)?)).copied();
         Places {
+            processes: map.processes.iter().map(|entry| find(Kind::Process, entry.span)).collect(),
             blocks: map.blocks.iter().map(|entry| find(Kind::Block, entry.span)).collect(),
             decisions: map.decisions.iter().map(|entry| find(Kind::Decision, entry.span)).collect(),
             actions: map.actions.iter().map(|entry| find(Kind::Action, entry.span)).collect(),

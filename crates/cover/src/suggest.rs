@@ -138,7 +138,7 @@ fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Ro
     let mut roots: Vec<Root> = Vec::new();
     for (example, opened) in opened {
         let name = without_arguments(example.start());
-        let base = Example { root: Some(name.clone()), name, place: None, ..example.clone() };
+        let base = Example { root: Some(name.clone()), name, trace: None, place: None, ..example.clone() };
         if roots.iter().any(|root| root.base == base) {
             continue;
         }
@@ -152,6 +152,8 @@ fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Ro
         let base = Example {
             root: Some(entry.name.clone()),
             name: entry.name.clone(),
+            file: None,
+            trace: None,
             place: None,
             ..example.clone()
         };
@@ -194,6 +196,8 @@ fn root(
                 };
                 let known = suite.iter().any(|known| {
                     same_root(known.start(), &root)
+                        && known.trace.is_none()
+                        && known.file == base.file
                         && known.modules == base.modules
                         && known.constants == base.constants
                 });

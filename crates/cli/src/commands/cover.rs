@@ -32,7 +32,10 @@ A suite is a TOML file:\n  \
     max_states = 100000\n\n  \
     [[example]]\n  \
     directory = \"inputs\"                  # an example for each .lnt file in it,\n  \
-    module = \"INPUT\"                      # which takes the place of this module\n\n\
+    module = \"INPUT\"                      # which takes the place of this module\n\n  \
+    [[example]]\n  \
+    file = \"examples/a.lnt\"               # a module that imports the model and starts it,\n  \
+                                          # or a trace (.seq, .trace, .txt): the labels of a run\n\n\
 Exit codes: 0 measured, 1 below --min or worse than --baseline, or a run-time error of the model,\n\
 2 the input is wrong, 3 a limit was hit and the coverage is partial.")]
 pub struct Cover {
@@ -41,8 +44,9 @@ pub struct Cover {
     /// A suite of examples (.toml)
     #[arg(long, value_name = "SUITE")]
     examples: Vec<PathBuf>,
-    /// An example: a process with its gates and arguments, such as 'MAIN (2, true)'
-    #[arg(long, value_name = "PROCESS")]
+    /// An example: a process with its gates and arguments, such as 'MAIN (2, true)', a module that imports the model
+    /// (.lnt), or a trace (.seq, .trace, .txt)
+    #[arg(long, value_name = "PROCESS|FILE")]
     example: Vec<String>,
     /// A folder to search for imported modules, besides the model's own
     #[arg(long, short = 'I', value_name = "FOLDER")]
@@ -211,10 +215,16 @@ impl Cover {
                 Err(diagnostics) => errors.extend(diagnostics),
             }
         }
+        for written in &self.example {
+            match Example::of_file(Path::new(written)) {
+                Some(Ok(example)) => examples.push(example),
+                Some(Err(diagnostic)) => errors.push(diagnostic),
+                None => examples.push(Example::of_root(written)),
+            }
+        }
         if !errors.is_empty() {
             return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
         }
-        examples.extend(self.example.iter().map(|root| Example::of_root(root)));
         if examples.is_empty() {
             examples.push(Example { name: "MAIN".to_owned(), ..Example::default() });
         }
@@ -337,6 +347,10 @@ impl Cover {
                 let message = format!("example `{}` fails: {}", one.example.name, diagnostic.message);
                 let diagnostic = Diagnostic { message, ..(**diagnostic).clone() };
                 terminal.remark(outcome.specification.sources.render(&diagnostic, terminal.colour));
+                answer = Answer::No;
+            }
+            if let Some(Stopped::Trace(reason)) = &one.stopped {
+                terminal.remark(format!("example `{}` is no run of the model: {reason}", one.example.name));
                 answer = Answer::No;
             }
         }
