@@ -95,6 +95,7 @@ pub fn findings(
     };
     search.decisions();
     search.actions();
+    search.choices();
     search.unused_processes(roots);
     search.spread();
     search.dead_code(roots);
@@ -291,6 +292,27 @@ impl Search<'_> {
         true
     }
 
+    /// Choices of a value under a condition that no value satisfies: control never gets past them.
+    fn choices(&mut self) {
+        for (block, entry) in self.map.blocks.iter().enumerate() {
+            let stuck = |(_, condition): &&(Span, Span)| self.evidence.is_unsatisfiable(*condition);
+            let Some(&(choice, condition)) = entry.choices.iter().find(stuck) else { continue };
+            if self.coverage.blocks[block] || self.explained[block] {
+                continue;
+            }
+            self.explained[block] = true;
+            self.findings.push(Finding {
+                kind: FindingKind::DeadCode,
+                subject: Subject::Block(block),
+                span: choice,
+                message: "dead code: control never gets past this choice".to_owned(),
+                why: vec!["it is reached, but no value satisfies its condition".to_owned()],
+                related: vec![(condition, "never true".to_owned())],
+                advice: None,
+            });
+        }
+    }
+
     /// What stands behind an explained hole is explained; and so are processes that only such blocks call.
     fn spread(&mut self) {
         let called = self.called_by();
@@ -352,6 +374,23 @@ impl Search<'_> {
         blocks.into_iter().any(|(entry, &covered)| entry.process == process && covered)
             || actions.into_iter().any(|(entry, &covered)| entry.process == process && covered)
             || decisions.into_iter().any(|(entry, seen)| entry.process == process && (seen.yes || seen.no))
+    }
+
+    /// Whether control has come to a call of a process: the last instruction of a block that was executed.
+    fn is_called(&self, process: usize) -> bool {
+        let blocks = self.map.blocks.iter().zip(&self.coverage.blocks);
+        blocks.into_iter().any(|(block, &covered)| covered && block.calls.contains(&process))
+    }
+
+    /// The calls of functions one of which would have to raise an exception for control to come to a block.
+    fn calls_that_would_raise(&self, block: usize) -> Vec<Span> {
+        let entry = &self.map.blocks[block];
+        let ways = entry.joins.iter().flat_map(|&join| &self.map.joins[join].ways);
+        let mut calls = entry.raised_by.clone();
+        calls.extend(ways.flat_map(|way| way.raised_by.iter().copied()));
+        calls.sort_unstable();
+        calls.dedup();
+        calls
     }
 
     fn called_by(&self) -> Vec<Vec<usize>> {
@@ -419,6 +458,7 @@ impl Search<'_> {
             if !self.coverage_of_process(entry.process)
                 && entry.behind.is_none()
                 && !roots.contains(&entry.process)
+                && !self.is_called(entry.process)
             {
                 continue;
             }
@@ -453,7 +493,14 @@ impl Search<'_> {
                 None if nothing_leads_there => {
                     finding.why.push("nothing raises the exception that leads to it".to_owned());
                 }
-                None => finding.why.push("no decision and no action keeps control away from it".to_owned()),
+                None => match self.calls_that_would_raise(block).as_slice() {
+                    [] => finding.why.push("what keeps control away from it is not known".to_owned()),
+                    calls => {
+                        finding.why.push("no function call raises the exception that leads to it".to_owned());
+                        let call = |&call: &Span| (call, "this call never raises it".to_owned());
+                        finding.related.extend(calls.iter().map(call));
+                    }
+                },
             }
             self.findings.push(finding);
         }

@@ -281,8 +281,9 @@ fn gather_evidence(
 ) -> Evidence {
     let actions = Gathering::wanted_actions(specification, coverage);
     let decisions = Gathering::wanted_decisions(specification, coverage);
+    let choices = Gathering::wanted_choices(specification, coverage);
     let mut gathering = Gathering::new();
-    if actions.is_empty() && decisions.is_empty() {
+    if actions.is_empty() && decisions.is_empty() && choices.is_empty() {
         return gathering.evidence(specification);
     }
     for one in ready {
@@ -298,6 +299,15 @@ fn gather_evidence(
                 })
             })
             .map(|decision| decision.span)
+            .chain(
+                map.blocks
+                    .iter()
+                    .flat_map(|block| block.choices.iter().map(|&(_, condition)| condition))
+                    .filter(|&condition| {
+                        let own = specification.own_span(&one.opened.sources, condition);
+                        own.is_some_and(|own| choices.contains(&own))
+                    }),
+            )
             .collect();
         let Ok(opened) = subject.open_watching(one.example, &watched) else { continue };
         let limits = limits_of(one.example, settings, 1);

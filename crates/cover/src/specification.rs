@@ -60,14 +60,16 @@ impl Specification {
         // Known blocks keep their joins.
         let first_join = self.map.joins.len();
         if self.map.blocks.len() > first_block {
-            self.map.joins.extend(map.joins.iter().map(|join| {
-                let ways = join.ways.iter().map(|way| Way {
-                    depends: placed_dependencies(&way.depends, &decisions),
-                    after: way.after.iter().filter_map(|&before| blocks[before]).collect(),
-                    joins: way.joins.iter().map(|&passed| first_join + passed).collect(),
-                });
-                Join { ways: ways.collect() }
-            }));
+            let own_span = |&call: &Span| self.own_span(sources, call);
+            let way = |way: &Way| Way {
+                depends: placed_dependencies(&way.depends, &decisions),
+                after: way.after.iter().filter_map(|&before| blocks[before]).collect(),
+                joins: way.joins.iter().map(|&passed| first_join + passed).collect(),
+                raised_by: way.raised_by.iter().filter_map(own_span).collect(),
+            };
+            let joins: Vec<Join> =
+                map.joins.iter().map(|join| Join { ways: join.ways.iter().map(way).collect() }).collect();
+            self.map.joins.extend(joins);
         }
         for (block, place) in map.blocks.iter().zip(&blocks) {
             if let Some(place) = place.filter(|&place| place >= first_block) {
@@ -174,8 +176,12 @@ impl Adding<'_> {
             let last = adding.span(entry.last).unwrap_or(span);
             let behind = entry.behind.and_then(|behind| adding.span(behind));
             let depends = placed_dependencies(&entry.depends, decisions);
+            let mut placed =
+                |&(choice, condition): &(Span, Span)| Some((adding.span(choice)?, adding.span(condition)?));
+            let choices = entry.choices.iter().filter_map(&mut placed).collect();
+            let raised_by = entry.raised_by.iter().filter_map(|&call| adding.span(call)).collect();
             let blocks = &mut adding.specification.map.blocks;
-            blocks.push(Block { span, last, process, behind, depends, ..entry.clone() });
+            blocks.push(Block { span, last, process, behind, depends, choices, raised_by, ..entry.clone() });
             blocks.len() - 1
         })
     }

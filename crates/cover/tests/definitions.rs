@@ -438,6 +438,67 @@ fn a_handler_of_what_nothing_raises_is_dead_code() {
     assert_eq!(outcome.findings[0].why, ["nothing raises the exception that leads to it"]);
 }
 
+/// Handlers of what a function would raise. By hand: `even` raises ODD for odd numbers, and is called with 2; `same` has an
+/// exception that its text never raises.
+#[test]
+fn a_handler_of_what_a_function_would_raise_has_its_reason() {
+    let functions = "function even [ODD : none] (n : nat) : nat is
+            if (n mod 2) == 1 then raise ODD end if; return n
+         end function
+         function same [ODD : none] (n : nat) : nat is return n end function
+         function twice [ODD : none] (n : nat) : nat is return even [ODD] (n) + even [ODD] (n) end function ";
+    let why = |call: &str| {
+        let outcome = cover(
+            &format!(
+                "{functions} process MAIN [A, B : any, C : none] is
+                    var x : nat in
+                       A; x := 2; trap exception ODD is C; x := 1 in x := {call} end trap; B (x)
+                    end var
+                 end process"
+            ),
+            &["MAIN"],
+        );
+        assert_eq!(found(&outcome), [(FindingKind::DeadCode, "C; x := 1".to_owned())]);
+        let finding = &outcome.findings[0];
+        let related: Vec<String> = (finding.related.iter())
+            .map(|(span, _)| outcome.specification.sources.slice(*span).to_owned())
+            .collect();
+        (finding.why.join("; "), related)
+    };
+    let never = "no function call raises the exception that leads to it".to_owned();
+    assert_eq!(why("even [ODD] (2)"), (never.clone(), vec!["even [ODD] (2)".to_owned()]));
+    assert_eq!(why("twice [ODD] (2)"), (never, vec!["twice [ODD] (2)".to_owned()]));
+    assert_eq!(why("same [ODD] (2)"), ("nothing raises the exception that leads to it".to_owned(), vec![]));
+}
+
+/// A choice that no value satisfies, in a process that is entered and stuck there. By hand: x is at most 255; B behind the
+/// call, and D behind the choice, are due to that.
+#[test]
+fn a_choice_that_no_value_satisfies_is_the_reason() {
+    let stuck = "x := any nat where x + limit > 255";
+    let text = |rest: &str| {
+        format!(
+            "process P [C : any, D : none] (limit : nat) is
+                var x : nat in {stuck}; C (x); D end var
+             end process
+             process MAIN [A, B : none, C : any, D : none] is A; P [C, D] (0){rest} end process"
+        )
+    };
+    for rest in ["", "; B", "; select B [] A end select"] {
+        let outcome = cover(&text(rest), &["MAIN"]);
+        assert_eq!(found(&outcome), [(FindingKind::DeadCode, stuck.to_owned())], "{rest}");
+        assert_eq!(outcome.findings[0].why, ["it is reached, but no value satisfies its condition"]);
+    }
+    // Some value satisfies it: C is offered, and finds no partner.
+    let outcome = cover(
+        "process MAIN [A : none, C : any] is
+            par C in A; var x : nat in x := any nat where x < 2; C (x) end var || stop end par
+         end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::NonSynchronisableAction, "C (x)".to_owned())]);
+}
+
 /// The one liberty, minimal: the decision at the start of the branch is critical (definition 6), and the branch stops
 /// after A. Its probe stands behind the select, which never ends: probes do not see the outcome. The step A has
 /// evaluated it and is taken: measured directly, it is seen.
