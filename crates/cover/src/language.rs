@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use explore::Exploration;
 use lnt::LntModel;
 use lnt::typed::{ProcessId, Program};
-use lts::OriginId;
+use lts::{OriginId, StateId};
 use model::{CoverageMap, MarkId, Model, Observation, Observer};
 use source::{Diagnostic, Sources, Span};
 
+use crate::coverage::Coverage;
+use crate::measure::covered_by_marks;
 use crate::specification::Places;
 use crate::suite::Example;
 
@@ -29,6 +32,8 @@ pub struct Opened {
     pub model: LntModel,
     /// What is counted in it.
     pub map: CoverageMap,
+    /// The same for the functions that it can call, which are counted apart.
+    pub functions: CoverageMap,
     /// Its files.
     pub sources: Sources,
     /// What is suspicious in it.
@@ -81,7 +86,8 @@ impl Subject {
                 let inputs = example.modules.iter().map(|(name, _)| name.clone()).collect();
                 let root = started(&model, &map);
                 let own_file = example.file.as_ref().map(|file| file.path.display().to_string());
-                Ok(Opened { model, map, sources, warnings, root, inputs, own_file })
+                let functions = lnt::function_map(model.program(), model.functions());
+                Ok(Opened { model, map, functions, sources, warnings, root, inputs, own_file })
             }
             Err(diagnostics) => Err(CantOpen { diagnostics, sources }),
         }
@@ -173,6 +179,21 @@ fn started(model: &LntModel, map: &CoverageMap) -> Option<usize> {
 }
 
 impl Opened {
+    /// What was executed of functions so far.
+    pub(crate) fn function_coverage(&self) -> Coverage {
+        covered_by_marks(&self.functions, self.model.fired_in_functions())
+    }
+
+    /// Executes functions again, only in the states that belong to an exploration: threads run ahead of a limit.
+    pub(crate) fn recount_functions(&self, found: &Exploration) {
+        self.model.forget_fired();
+        let mut worker = self.model.worker();
+        for state in 0..found.statistics.expanded {
+            let state = found.state(&self.model, StateId::new(state));
+            let _ = worker.successors(&state, &mut |_| {});
+        }
+    }
+
     /// Arguments to try for a process of this name, or for the one that the example starts.
     pub(crate) fn arguments(
         &self,

@@ -49,7 +49,7 @@ pub use lnt::{Instrumented, Probes};
 pub use measure::{Measurement, Stopped, measure};
 pub use probes::{Order, TwoSteps, instrumented, measure_with_probes, open_instrumented, seen_by_probes};
 pub use probes_first::ProbesFirst;
-pub use run::{ExampleOutcome, Method, Outcome, Settings, WrongExample, run};
+pub use run::{ExampleOutcome, FunctionOutcome, Method, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
 pub use subset::{Subset, only_reached_by, smallest_subset};
 pub use suggest::{Suggestions, TriedRoot, suggest};

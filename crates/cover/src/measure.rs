@@ -10,9 +10,10 @@
 
 use explore::{Exploration, Limits, Outcome};
 use lts::{OriginId, Progress, StateId};
-use model::{CoverageMap, Model, ModelError, Provenance};
+use model::{CoverageMap, MarkKind, Model, ModelError, Provenance};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use source::Diagnostic;
+use source::{Diagnostic, Span};
 
 use crate::coverage::Coverage;
 use crate::specification::{Marked, marked};
@@ -26,6 +27,8 @@ pub struct Measurement {
     pub states: u64,
     /// How many transitions it has.
     pub transitions: u64,
+    /// What was executed of functions; none where that is not measured.
+    pub functions: Option<Coverage>,
     /// Why not everything was explored: then the coverage is partial.
     pub stopped: Option<Stopped>,
 }
@@ -80,6 +83,7 @@ pub fn measure(
         coverage,
         states: found.states() as u64,
         transitions: found.statistics.transitions,
+        functions: None,
         stopped: stopped(model, &found, &|_| false),
     };
     (measurement, found)
@@ -103,6 +107,29 @@ pub(crate) fn covered(
                 Some(Marked::Action(action)) => coverage.actions[action] = true,
                 None => {}
             }
+        }
+    }
+    coverage
+}
+
+/// What constructs of these kinds and places are in a map.
+pub(crate) fn covered_by_marks(
+    map: &CoverageMap,
+    marks: impl IntoIterator<Item = (MarkKind, Span)>,
+) -> Coverage {
+    let blocks: FxHashMap<Span, usize> =
+        map.blocks.iter().enumerate().map(|(number, block)| (block.span, number)).collect();
+    let decisions: FxHashMap<Span, usize> =
+        map.decisions.iter().enumerate().map(|(number, decision)| (decision.span, number)).collect();
+    let mut coverage = Coverage::none(map);
+    for (kind, span) in marks {
+        match kind {
+            MarkKind::Block => blocks.get(&span).iter().for_each(|&&block| coverage.blocks[block] = true),
+            MarkKind::Decision(outcome) => decisions.get(&span).iter().for_each(|&&decision| {
+                coverage.decisions[decision].yes |= outcome;
+                coverage.decisions[decision].no |= !outcome;
+            }),
+            MarkKind::Action => {}
         }
     }
     coverage

@@ -124,7 +124,7 @@ pub fn seen_by_probes(
         diagnostic.labels.clear();
     }
     let (states, transitions) = (found.states() as u64, found.statistics.transitions);
-    (Measurement { coverage, states, transitions, stopped }, instrumented)
+    (Measurement { coverage, states, transitions, functions: None, stopped }, instrumented)
 }
 
 /// The original was accepted, and probes keep to the language: this should not happen.
@@ -134,7 +134,8 @@ fn refused(opened: &Opened, error: &CantOpen) -> Measurement {
         .note("this is a fault of the probes, not of the model")
         .help("measure without them: `--method direct`");
     let stopped = Some(Stopped::Error(Box::new(diagnostic)));
-    Measurement { coverage: Coverage::none(&opened.map), states: 0, transitions: 0, stopped }
+    let coverage = Coverage::none(&opened.map);
+    Measurement { coverage, states: 0, transitions: 0, functions: None, stopped }
 }
 
 /// A cycle of nothing but probes: without them, it is an endless loop without an action.

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use explore::Limits;
 use lts::Progress;
+use model::CoverageMap;
 use rayon::prelude::*;
 use source::Span;
 
@@ -43,7 +44,15 @@ impl Method {
             return measure_trace(opened, trace, limits, progress);
         }
         match self {
-            Method::Direct => measure(opened.model(), &opened.map, opened.initial(), limits, progress).0,
+            Method::Direct => {
+                let (mut measurement, found) =
+                    measure(opened.model(), &opened.map, opened.initial(), limits, progress);
+                if !found.outcome.is_complete() {
+                    opened.recount_functions(&found);
+                }
+                measurement.functions = Some(opened.function_coverage());
+                measurement
+            }
             Method::Probes => measure_with_probes(example, opened, Order::ProbesFirst, limits, progress),
         }
     }
@@ -70,6 +79,8 @@ pub struct Outcome {
     pub roots: Vec<usize>,
     /// What they cover together.
     pub coverage: Coverage,
+    /// What they cover of functions; none where that was not measured.
+    pub functions: Option<FunctionOutcome>,
     /// What is wrong where there are holes.
     pub findings: Vec<Finding>,
     /// The smallest subset with the same coverage.
@@ -79,16 +90,54 @@ pub struct Outcome {
 impl Outcome {
     /// What no example exercises, in the order of the source; outcomes that do not exist are no holes.
     pub fn holes(&self) -> Vec<Item> {
-        let map = &self.specification.map;
-        let exists = |item: &Item| match *item {
-            Item::Outcome(decision, outcome) => outcome || !map.decisions[decision].always_true,
-            Item::Block(_) | Item::Action(_) => true,
+        holes(&self.specification.map, &self.coverage)
+    }
+}
+
+/// What a coverage leaves open.
+fn holes(map: &CoverageMap, coverage: &Coverage) -> Vec<Item> {
+    let exists = |item: &Item| match *item {
+        Item::Outcome(decision, outcome) => outcome || !map.decisions[decision].always_true,
+        Item::Block(_) | Item::Action(_) => true,
+    };
+    let items = coverage.items();
+    let open = (0..items.len()).filter(|&position| !items[position]).map(|position| item(map, position));
+    let mut holes: Vec<Item> = open.filter(exists).collect();
+    holes.sort_by_key(|hole| (hole.place(map).0, *hole));
+    holes
+}
+
+/// What a suite has shown of the functions that its examples can call.
+pub struct FunctionOutcome {
+    /// The functions, in the place of processes.
+    pub specification: Specification,
+    /// What each example covers, in the order of the suite.
+    pub examples: Vec<Coverage>,
+    /// What they cover together.
+    pub coverage: Coverage,
+}
+
+impl FunctionOutcome {
+    /// Puts the measurements of examples together; nothing where one has none.
+    fn new(ready: &[Ready<'_>], measured: &[(Measurement, bool, f64)]) -> Option<Self> {
+        let mut specification = Specification::new();
+        let add = |one: &Ready<'_>| {
+            specification.add(&one.opened.functions, &one.opened.sources, &|file| one.opened.is_input(file))
         };
-        let items = self.coverage.items();
-        let open = (0..items.len()).filter(|&position| !items[position]).map(|position| item(map, position));
-        let mut holes: Vec<Item> = open.filter(exists).collect();
-        holes.sort_by_key(|hole| (hole.place(map).0, *hole));
-        holes
+        let places: Vec<Places> = ready.iter().map(add).collect();
+        let map = &specification.map;
+        let examples: Option<Vec<Coverage>> = (measured.iter().zip(&places))
+            .map(|((measurement, _, _), places)| Some(measurement.functions.as_ref()?.placed(places, map)))
+            .collect();
+        let examples = examples?;
+        let mut coverage = Coverage::none(map);
+        examples.iter().for_each(|one| coverage.add(one));
+        Some(Self { examples, coverage, specification })
+    }
+
+    /// What no example executes, in the order of the source.
+    pub fn holes(&self) -> Vec<Item> {
+        holes(&self.specification.map, &self.coverage)
     }
 }
 
@@ -181,7 +230,9 @@ pub fn run(
             let limits = limits_of(ready.example, settings, examples.len());
             let cache = cache.as_ref().filter(|_| ready.example.trace.is_none());
             let key = cache.map(|cache| cache.key(&ready.opened.sources, &limits));
-            let known = cache.zip(key).and_then(|(cache, key)| cache.get(key, &ready.opened.map));
+            let known = cache
+                .zip(key)
+                .and_then(|(cache, key)| cache.get(key, &ready.opened.map, &ready.opened.functions));
             let (measurement, cached) = match known {
                 Some(known) => (known, true),
                 None => (settings.method.measure(ready.example, &ready.opened, &limits, progress), false),
@@ -234,6 +285,7 @@ fn conclude(
     }
     findings.extend(missing_runs(map, &coverage, &of_all_runs));
     findings.sort_by_key(|finding| (finding.span, finding.kind));
+    let functions = FunctionOutcome::new(ready, &measured);
     let subset = smallest_subset(&coverages);
     let only = only_reached_by(map, &coverages);
     let examples = (ready.iter().zip(measured).zip(coverages.into_iter().zip(only)))
@@ -249,7 +301,7 @@ fn conclude(
             seconds,
         })
         .collect();
-    Outcome { examples, roots, coverage, findings, subset, specification }
+    Outcome { examples, roots, coverage, functions, findings, subset, specification }
 }
 
 /// The same in terms of the specification's files; places in an example's own modules are told in words.

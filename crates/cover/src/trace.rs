@@ -105,6 +105,7 @@ pub(crate) fn measure_trace(
     limits: &Limits,
     progress: &Progress,
 ) -> Measurement {
+    opened.model.forget_fired();
     let mut following = Following {
         opened,
         limits,
@@ -127,7 +128,8 @@ pub(crate) fn measure_trace(
     }
     let (states, transitions) = (following.states.len() as u64, following.transitions);
     let coverage = covered(opened.model(), &opened.map, following.origins);
-    Measurement { coverage, states, transitions, stopped }
+    let functions = Some(opened.function_coverage());
+    Measurement { coverage, states, transitions, functions, stopped }
 }
 
 struct Following<'a> {

@@ -249,3 +249,66 @@ fn following_agrees_with_all_runs() {
     }
     assert!(compared > 150, "{compared}");
 }
+
+/// Functions are counted apart. By hand: `size` is called with 0 and 3. Of its blocks, `return 0`, `r := 0`, the two of the
+/// loop and `return r`, all but `return 9` are executed; `n > 9` is only false, `n == 0` and the condition of the loop have
+/// both outcomes. `unused` is called by nothing. The numbers of processes stay as they were.
+#[test]
+fn functions_are_counted_apart() {
+    let case = Case::new(
+        "function size (n : nat) : nat is
+            var i, r : nat in
+               if n == 0 then return 0 end if;
+               if n > 9 then return 9 end if;
+               r := 0;
+               for i := 0 while i < n by i := i + 1 loop r := r + 1 end loop;
+               return r
+            end var
+         end function
+         function unused (n : nat) : nat is if n == 0 then return 1 else return 2 end if end function
+         process MAIN [A : any] (n : nat) is A (size (n)) end process",
+    );
+    for threads in [1, 2] {
+        let limits = Limits { threads, ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let examples = ["MAIN (0)", "MAIN (3)"].map(Example::of_root);
+        let outcome = cover::run(&case.subject, &examples, &settings, &Progress::new());
+        let outcome = outcome.unwrap_or_else(|_| panic!("the examples type-check"));
+        assert_eq!((outcome.coverage.block_ratio().total, outcome.specification.map.decisions.len()), (1, 0));
+        let functions = outcome.functions.unwrap();
+        let map = &functions.specification.map;
+        assert_eq!(map.processes.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["size"]);
+        let text = |block: &model::Block| functions.specification.sources.slice(block.span).to_owned();
+        let blocks: Vec<String> = map.blocks.iter().map(text).collect();
+        assert_eq!(
+            blocks,
+            ["return 0", "return 9", "r := 0", "i := 0", "r := r + 1", "i := i + 1", "return r"]
+        );
+        assert_eq!(functions.coverage.blocks, [true, false, true, true, true, true, true]);
+        let outcomes: Vec<(bool, bool)> =
+            functions.coverage.decisions.iter().map(|one| (one.yes, one.no)).collect();
+        assert_eq!(outcomes, [(true, true), (false, true), (true, true)]);
+        assert_eq!(functions.examples[0].blocks, [true, false, false, false, false, false, false]);
+    }
+}
+
+/// What functions do behind a limit does not count, whatever the threads do. By hand: n grows by one in each state; ten
+/// states are expanded at most, so that `large` never sees a number above 100.
+#[test]
+fn functions_end_at_limits() {
+    let case = Case::new(
+        "function large (n : nat) : bool is if n > 100 then return true else return false end if end function
+         process MAIN [A, B : none] is
+            var n : nat in n := 0;
+               loop A; n := n + 1; if large (n) then B; n := 0 end if end loop
+            end var
+         end process",
+    );
+    for threads in [1, 2, 4] {
+        let limits = Limits { states: 10, threads, ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let outcome = cover::run(&case.subject, &[Example::of_root("MAIN")], &settings, &Progress::new());
+        let outcome = outcome.unwrap_or_else(|_| panic!("the example type-checks"));
+        assert_eq!(outcome.functions.unwrap().coverage.blocks, [false, true]);
+    }
+}

@@ -13,6 +13,6 @@ pub(crate) use conditions::{conditions_of, operands_of};
 pub use def_use::def_use_pairs;
 pub(crate) use def_use::{pattern_variables, used_variables};
 pub use domains::{Arguments, arguments};
-pub use map::coverage_map;
 pub(crate) use map::{case_decision_span, is_simple, need_not_return};
+pub use map::{coverage_map, function_map};
 pub use probes::{Instrumented, InstrumentedModule, Probes, instrument};
