@@ -19,6 +19,11 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
         executability: executability(map, &outcome.coverage),
         decisions: decision_counts(map, &outcome.coverage),
         actions: counts(outcome.coverage.action_ratio()),
+        functions: outcome.functions.as_ref().map(|functions| report::FunctionCoverage {
+            blocks: counts(functions.coverage.block_ratio()),
+            decisions: decision_counts(&functions.specification.map, &functions.coverage),
+            holes: functions.holes().into_iter().map(|item| hole(&functions.specification, item)).collect(),
+        }),
         examples: outcome.examples.iter().map(|one| example(specification, one)).collect(),
         subset: outcome
             .subset
@@ -35,7 +40,7 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
         partial: outcome.examples.iter().any(|one| one.stopped.is_some()),
         covered: covered_names(outcome),
         seconds: 0.0,
-        files: specification.sources.files().map(|file| covered_file(outcome, file)).collect(),
+        files: covered_files(outcome),
     }
 }
 
@@ -207,13 +212,42 @@ fn finding(specification: &Specification, finding: &Finding) -> CoverageFinding 
     }
 }
 
-/// A file with its processes, and how many examples have exercised what.
-fn covered_file(outcome: &Outcome, file: FileId) -> CoveredFile {
-    let specification = &outcome.specification;
+/// All files with their processes and functions.
+fn covered_files(outcome: &Outcome) -> Vec<CoveredFile> {
+    let examples: Vec<&Coverage> = outcome.examples.iter().map(|example| &example.coverage).collect();
+    let sources = &outcome.specification.sources;
+    let of_processes = |file| covered_file(&outcome.specification, &outcome.coverage, &examples, file);
+    let mut files: Vec<CoveredFile> = sources.files().map(of_processes).collect();
+    let Some(functions) = &outcome.functions else { return files };
+    let examples: Vec<&Coverage> = functions.examples.iter().collect();
+    for file in functions.specification.sources.files() {
+        let mut more = covered_file(&functions.specification, &functions.coverage, &examples, file);
+        // They are counted apart.
+        more.processes.iter_mut().for_each(|function| function.module.push_str(" (functions)"));
+        match files.iter_mut().find(|file| file.name == more.name && file.text == more.text) {
+            None => files.push(more),
+            Some(file) => {
+                let first = file.processes.len();
+                more.sites.iter_mut().for_each(|site| site.process += first);
+                file.processes.append(&mut more.processes);
+                file.sites.append(&mut more.sites);
+                file.sites.sort_by_key(|site| (site.range.start, site.range.end));
+            }
+        }
+    }
+    files
+}
+
+/// A file with its processes, or functions, and how many examples have exercised what.
+fn covered_file(
+    specification: &Specification,
+    coverage: &Coverage,
+    examples: &[&Coverage],
+    file: FileId,
+) -> CoveredFile {
     let map = &specification.map;
-    let hits = |covered: &dyn Fn(&Coverage) -> bool| {
-        outcome.examples.iter().filter(|example| covered(&example.coverage)).count()
-    };
+    let hits =
+        |covered: &dyn Fn(&Coverage) -> bool| examples.iter().filter(|coverage| covered(coverage)).count();
     let own: Vec<usize> =
         (0..map.processes.len()).filter(|&process| map.processes[process].span.file == file).collect();
     let mut processes: Vec<CoveredProcess> = Vec::new();
@@ -233,13 +267,13 @@ fn covered_file(outcome: &Outcome, file: FileId) -> CoveredFile {
             counts.covered += usize::from(covered);
         };
         for (block, _) in map.blocks.iter().enumerate().filter(|(_, block)| block.process == number) {
-            add(&mut process.blocks, outcome.coverage.blocks[block]);
+            add(&mut process.blocks, coverage.blocks[block]);
         }
         for (decision, _) in map.decisions.iter().enumerate().filter(|(_, one)| one.process == number) {
-            add(&mut process.decisions, outcome.coverage.decision(map, decision));
+            add(&mut process.decisions, coverage.decision(map, decision));
         }
         for (action, _) in map.actions.iter().enumerate().filter(|(_, one)| one.process == number) {
-            add(&mut process.actions, outcome.coverage.actions[action]);
+            add(&mut process.actions, coverage.actions[action]);
         }
         processes.push(process);
     }

@@ -33,6 +33,17 @@ impl Coverage {
                 gauge(counts)
             );
         }
+        if let Some(functions) = self.functions.as_ref().filter(|functions| functions.blocks.total > 0) {
+            let sums = [("blocks", functions.blocks), ("decisions", functions.decisions.counts())];
+            for (name, counts) in sums.into_iter().filter(|(_, counts)| counts.total > 0) {
+                let (covered, total) = (counts.covered, counts.total);
+                let _ = write!(
+                    page,
+                    "<span>{} {name} of functions <small>{covered} of {total}</small></span>",
+                    gauge(counts)
+                );
+            }
+        }
         page.push_str("</p>\n");
         if self.partial {
             page.push_str("<p class=\"partial\">Partial: some examples were not explored as a whole.</p>\n");
@@ -197,7 +208,7 @@ impl Coverage {
         let _ = write!(
             page,
             "<section id=\"examples\"><h2>Examples ({})</h2>\n<table><tr><th>example<th>blocks<th>decisions<th>actions\
-             <th>states<th>alone in<th></tr>\n",
+             <th>states<th>only here<th></tr>\n",
             self.examples.len()
         );
         for example in &self.examples {

@@ -29,6 +29,9 @@ pub struct Coverage {
     pub decisions: DecisionCounts,
     /// Action coverage.
     pub actions: Counts,
+    /// Coverage of the functions that examples can call; none where it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<FunctionCoverage>,
     /// The examples in order.
     pub examples: Vec<CoverageExample>,
     /// The smallest subset of examples with the same coverage.
@@ -66,6 +69,17 @@ pub struct Counts {
     pub total: usize,
     /// Covered ones.
     pub covered: usize,
+}
+
+/// The coverage of functions.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionCoverage {
+    /// Block coverage.
+    pub blocks: Counts,
+    /// Decision coverage.
+    pub decisions: DecisionCounts,
+    /// What is not covered.
+    pub holes: Vec<Hole>,
 }
 
 /// The executability of uncovered blocks (Salaün and Ye 2015, definitions 9 and 10, figure 3).
@@ -345,6 +359,17 @@ impl DecisionCounts {
     }
 }
 
+impl DecisionCounts {
+    /// What decisions lack, in brackets.
+    fn parts(self) -> String {
+        let DecisionCounts { only_true, only_false, none, .. } = self;
+        let parts = [(only_true, "only true"), (only_false, "only false"), (none, "never evaluated")];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> = parts.map(|(number, what)| format!("{number} {what}")).collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+}
+
 impl fmt::Display for Hole {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.outcome {
@@ -372,13 +397,15 @@ impl fmt::Display for Coverage {
             _ => format!(" ({})", self.executability),
         };
         row(out, "blocks", self.blocks, &executability)?;
-        let DecisionCounts { only_true, only_false, none, .. } = self.decisions;
-        let parts = [(only_true, "only true"), (only_false, "only false"), (none, "never evaluated")];
-        let parts = parts.iter().filter(|(number, _)| *number > 0);
-        let parts: Vec<String> = parts.map(|(number, what)| format!("{number} {what}")).collect();
-        let more = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-        row(out, "decisions", self.decisions.counts(), &more)?;
+        row(out, "decisions", self.decisions.counts(), &self.decisions.parts())?;
         row(out, "actions", self.actions, "")?;
+        if let Some(functions) = self.functions.as_ref().filter(|functions| functions.blocks.total > 0) {
+            row(out, "functions", functions.blocks, " blocks")?;
+            if functions.decisions.total > 0 {
+                let more = format!(" decisions{}", functions.decisions.parts());
+                row(out, "", functions.decisions.counts(), &more)?;
+            }
+        }
         for criterion in &self.criteria {
             let counts = Counts { total: criterion.total, covered: criterion.covered };
             row(out, criterion.name, counts, "")?;
