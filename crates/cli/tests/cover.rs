@@ -528,3 +528,62 @@ fn requests_without_an_effect_are_told() {
     let found = cover(&[&model, "--example", "P (true)", "--suggest"], 0);
     assert_eq!(found["suggestions"]["examples"][0]["root"], "P (false)");
 }
+
+/// Functions have lines of their own in every report. By hand: `next` has three blocks, of which two are executed, and a
+/// decision that has both outcomes, behind one that is only false.
+#[test]
+fn functions_are_reported_apart() {
+    let case = Case::new(
+        "module m is
+         function next (n : nat) : nat is
+            if n > 9 then return 9 end if;
+            if n == 0 then return 1 else return 2 end if
+         end function
+         process MAIN [A : any] (n : nat) is A (next (n)) end process
+         end module",
+        "[[example]]\nroot = 'MAIN (0)'\n[[example]]\nroot = 'MAIN (1)'\n",
+    );
+    let (model, suite) = (case.path("m.lnt"), case.path("suite.toml"));
+    let [lcov, html] = ["m.info", "m.html"].map(|name| case.path(name));
+    let arguments = [&model, "--examples", &suite, "--lcov", &lcov, "--html", &html].map(|one| one as &str);
+    let found = cover(&arguments, 0);
+    assert_eq!((&found["blocks"]["total"], &found["decisions"]["total"]), (&Value::from(1), &Value::from(0)));
+    let functions = &found["functions"];
+    assert_eq!(functions["blocks"], serde_json::json!({ "total": 3, "covered": 2 }));
+    assert_eq!(functions["decisions"]["covered"], 1);
+    assert_eq!(functions["decisions"]["only_false"], 1);
+    let holes: Vec<&str> =
+        functions["holes"].as_array().unwrap().iter().map(|hole| hole["text"].as_str().unwrap()).collect();
+    assert_eq!(holes, ["n > 9", "return 9"]);
+    let lines = fs::read_to_string(&lcov).unwrap();
+    for line in ["FN:2,next", "FNDA:2,next", "BRDA:3,0,0,0", "BRDA:3,0,1,2", "DA:3,0"] {
+        assert!(lines.lines().any(|own| own == line), "{line}: {lines}");
+    }
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("blocks of functions <small>2 of 3</small>") && page.contains("m (functions)"));
+    // `--min` is about processes.
+    cover(&[&model, "--examples", &suite, "--min", "100"], 0);
+    let told = watershed(&["cover", &model, "--examples", &suite]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("functions     66.7 %  2 of 3 blocks\n"), "{told}");
+}
+
+/// Suggestions can be pasted into the suite, and close what they say.
+#[test]
+fn suggestions_can_be_pasted() {
+    let case = Case::new(
+        "module m is process MAIN [A, B : none] (a, b : nat) is
+            if (a == 2) and (b == 1) then A else B end if
+         end process end module",
+        "[[example]]\nroot = 'MAIN (0, 0)'\n",
+    );
+    let (model, suite) = (case.path("m.lnt"), case.path("suite.toml"));
+    let told = watershed(&["cover", &model, "--examples", &suite, "--suggest"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let (_, pasted) = told.split_once("to add it to the suite\n\n").unwrap();
+    let pasted = pasted.split("\n\n").next().unwrap();
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, format!("{text}\n{pasted}\n")).unwrap();
+    let found = cover(&[&model, "--examples", &suite, "--min", "100"], 0);
+    assert_eq!(found["examples"].as_array().unwrap().len(), 2);
+}

@@ -126,6 +126,17 @@ impl Subject {
             let help = "say where examples start: `--example 'PROCESS (…)'`, or `root` in the suite";
             return Err(vec![Diagnostic::error(message).help(help)]);
         };
+        let process = &checked.program[root];
+        if !process.parameters.is_empty() {
+            let name = &process.name;
+            return Err(vec![
+                Diagnostic::error(format!("process {name} needs arguments to start"))
+                    .label(process.span, "it has value parameters")
+                    .help(format!(
+                        "give them: `--example '{name} (…)'`, or `root = \"{name} (…)\"` in the suite"
+                    )),
+            ]);
+        }
         let model = compile(checked.program, root)?;
         Ok((model, map, checked.warnings))
     }
