@@ -162,7 +162,7 @@ impl Coverage {
             let _ = write!(page, "it closes {}</summary>", crate::count(example.closes.len() as u64, "hole"));
             let closes: Vec<String> = example.closes.iter().map(ToString::to_string).collect();
             list(page, closes.iter().map(String::as_str));
-            let _ = write!(page, "<pre>{}</pre></details>\n", escape(&example.toml));
+            let _ = writeln!(page, "<pre>{}</pre></details>", escape(&example.toml));
         }
         let why = if found.exhaustive { "that no example can close" } else { "still open" };
         let elsewhere = "in processes that no example starts";
