@@ -382,6 +382,13 @@ impl Search<'_> {
         blocks.into_iter().any(|(block, &covered)| covered && block.calls.contains(&process))
     }
 
+    /// Whether control is inside of a process that only this block calls.
+    fn stays_in_call(&self, block: usize) -> bool {
+        let callers = self.called_by();
+        let calls = &self.map.blocks[block].calls;
+        calls.iter().any(|&process| callers[process] == [block] && self.coverage_of_process(process))
+    }
+
     /// The calls of functions one of which would have to raise an exception for control to come to a block.
     fn calls_that_would_raise(&self, block: usize) -> Vec<Span> {
         let entry = &self.map.blocks[block];
@@ -480,7 +487,9 @@ impl Search<'_> {
             };
             let entered = entry.actions.iter().any(|&action| self.coverage.actions[action])
                 || entry.behind.is_some_and(|behind| entry.span.range().contains(&behind.range().start));
-            if entered {
+            // Whether control came to the start of a block that calls something first is not known.
+            let starts_with_more = !entry.calls.is_empty() || !entry.choices.is_empty();
+            if entered || starts_with_more {
                 finding.message = "dead code: the end of this block is never reached".to_owned();
             }
             let nothing_leads_there = entry.joins.iter().any(|&join| self.map.joins[join].ways.is_empty());
@@ -493,7 +502,13 @@ impl Search<'_> {
                 None if nothing_leads_there => {
                     finding.why.push("nothing raises the exception that leads to it".to_owned());
                 }
+                None if self.stays_in_call(block) => {
+                    finding.why.push("a process that it calls does not come back".to_owned());
+                }
                 None => match self.calls_that_would_raise(block).as_slice() {
+                    [] if starts_with_more => {
+                        finding.why.push("what keeps control away from its end is not known".to_owned());
+                    }
                     [] => finding.why.push("what keeps control away from it is not known".to_owned()),
                     calls => {
                         finding.why.push("no function call raises the exception that leads to it".to_owned());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use explore::Exploration;
+pub(crate) use lnt::Arguments;
 use lnt::LntModel;
 use lnt::typed::{ProcessId, Program};
 use lts::{OriginId, StateId};
@@ -211,7 +212,7 @@ impl Opened {
         process: Option<&str>,
         known: &[(String, String)],
         most: usize,
-    ) -> Result<lnt::Arguments, String> {
+    ) -> Result<Arguments, String> {
         let program = self.model.program();
         let found = match process {
             Some(name) => program.process_named(name),

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::coverage::{Coverage, Item, item};
 use crate::finding::{Finding, FindingKind, Subject as FindingSubject};
-use crate::language::{Opened, Subject};
+use crate::language::{Arguments, Opened, Subject};
 use crate::run::{Outcome, Settings, limits_of};
 use crate::suite::Example;
 
@@ -179,7 +179,7 @@ fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Ro
 fn root(
     base: Example,
     process: Option<usize>,
-    arguments: Result<lnt::Arguments, String>,
+    arguments: Result<Arguments, String>,
     suite: &[&Example],
 ) -> Root {
     let mut tried = TriedRoot { process: base.described(), combinations: 0, all: false, problem: None };
