@@ -40,8 +40,14 @@ impl TwoSteps {
         };
         let blocks = map.blocks.iter().zip(&places.blocks).filter(|(_, place)| partial(place));
         let actions = blocks.flat_map(|(block, _)| block.actions.iter().copied()).collect();
-        let at_once = map.blocks.len() + map.decisions.len() + map.actions.len();
-        Self { first: Probes::first_step(map), second: Probes { actions, ..Probes::default() }, at_once }
+        // What comes with the example does not count.
+        let counted = |places: &[Option<usize>]| -> Vec<usize> {
+            (0..places.len()).filter(|&number| places[number].is_some()).collect()
+        };
+        let (blocks, decisions) = (counted(&places.blocks), counted(&places.decisions));
+        let at_once = blocks.len() + decisions.len() + counted(&places.actions).len();
+        let first = Probes { blocks, decisions, actions: Vec::new() };
+        Self { first, second: Probes { actions, ..Probes::default() }, at_once }
     }
 
     /// How many probes the two steps need.

@@ -312,3 +312,18 @@ fn functions_end_at_limits() {
         assert_eq!(outcome.functions.unwrap().coverage.blocks, [false, true]);
     }
 }
+
+/// Further criteria are about whole examples: a trace has no part in them. By hand: the trace has A and B, but all runs have
+/// C as well, so that counting them would claim a pair that the trace does not show.
+#[test]
+fn further_criteria_leave_traces_out() {
+    let case =
+        Case::new("process MAIN [A, B, C : none] is loop select A; B [] C end select end loop end process");
+    let outcome = case.follow("A\nB\n");
+    let (settings, progress) = (Settings::default(), Progress::new());
+    let pairs = cover::gate_pairs(&case.subject, &outcome, &settings, &progress);
+    assert_eq!((pairs.covered, pairs.total), (0, 0));
+    let whole = case.run(&[Example::of_root("MAIN")]).unwrap_or_else(|told| panic!("{told}"));
+    let pairs = cover::gate_pairs(&case.subject, &whole, &settings, &progress);
+    assert_eq!((pairs.covered, pairs.total), (5, 9));
+}

@@ -158,6 +158,11 @@ impl Cover {
         terminal: &Terminal,
     ) -> Vec<report::Criterion> {
         let mut criteria: Vec<cover::Criterion> = Vec::new();
+        let traces = outcome.examples.iter().filter(|one| one.example.trace.is_some()).count();
+        if traces > 0 && (self.conditions || self.pairs || self.def_use) {
+            let traces = report::count(traces as u64, "trace");
+            terminal.remark(format!("further criteria leave out {traces} of the suite"));
+        }
         if self.conditions {
             criteria.extend(with_progress(terminal, "observing conditions", |progress| {
                 cover::condition_criteria(subject, outcome, settings, progress)
@@ -360,7 +365,8 @@ impl Cover {
         }
         if let Some(lost) = shown.baseline.as_ref().map(|change| change.lost.len()).filter(|&lost| lost > 0) {
             let places = report::count(lost as u64, "place");
-            terminal.remark(format!("{places} covered in the baseline and not any more"));
+            let verb = if lost == 1 { "is" } else { "are" };
+            terminal.remark(format!("{places} of the baseline {verb} no longer covered"));
             answer = Answer::No;
         }
         if let Some(least) = self.min {

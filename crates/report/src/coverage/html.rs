@@ -110,7 +110,7 @@ impl Coverage {
     fn finding_list(&self, page: &mut String) {
         let _ = writeln!(page, "<section id=\"findings\"><h2>Findings ({})</h2>", self.findings.len());
         if self.findings.is_empty() {
-            page.push_str("<p>Nothing is wrong where the examples lead.</p>\n");
+            page.push_str("<p>There are no findings.</p>\n");
         }
         for (number, finding) in self.findings.iter().enumerate() {
             let file = self.files.iter().position(|file| file.name == finding.file);
