@@ -3,8 +3,8 @@
 use cover::{Coverage, ExampleOutcome, Finding, FindingSubject, Item, Outcome, Specification};
 use model::CoverageMap;
 use report::{
-    Counts, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess, DecisionCounts, Hole,
-    RelatedPlace, Site, SiteKind,
+    Counts, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess, DecisionCounts, Executability,
+    Hole, RelatedPlace, Site, SiteKind,
 };
 use source::{Diagnostic, FileId, Span};
 
@@ -16,8 +16,14 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
         model: model.to_owned(),
         method,
         blocks: counts(outcome.coverage.block_ratio()),
+        executability: executability(map, &outcome.coverage),
         decisions: decision_counts(map, &outcome.coverage),
         actions: counts(outcome.coverage.action_ratio()),
+        functions: outcome.functions.as_ref().map(|functions| report::FunctionCoverage {
+            blocks: counts(functions.coverage.block_ratio()),
+            decisions: decision_counts(&functions.specification.map, &functions.coverage),
+            holes: functions.holes().into_iter().map(|item| hole(&functions.specification, item)).collect(),
+        }),
         examples: outcome.examples.iter().map(|one| example(specification, one)).collect(),
         subset: outcome
             .subset
@@ -26,7 +32,7 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
             .map(|&one| outcome.examples[one].example.name.clone())
             .collect(),
         subset_is_smallest: outcome.subset.smallest,
-        holes: outcome.holes().into_iter().map(|item| hole(specification, item)).collect(),
+        holes: outcome.holes().into_iter().map(|item| uncovered(outcome, item)).collect(),
         findings: outcome.findings.iter().map(|one| finding(specification, one)).collect(),
         criteria: Vec::new(),
         baseline: None,
@@ -34,7 +40,7 @@ pub fn view(model: &str, method: &'static str, outcome: &Outcome) -> report::Cov
         partial: outcome.examples.iter().any(|one| one.stopped.is_some()),
         covered: covered_names(outcome),
         seconds: 0.0,
-        files: specification.sources.files().map(|file| covered_file(outcome, file)).collect(),
+        files: covered_files(outcome),
     }
 }
 
@@ -49,7 +55,18 @@ pub fn suggestions_view(specification: &Specification, found: &cover::Suggestion
     let holes = |items: &[Item]| items.iter().map(|&item| hole(specification, item)).collect();
     report::Suggestions {
         tried: found.tried,
+        roots: found
+            .roots
+            .iter()
+            .map(|root| report::TriedRoot {
+                process: root.process.clone(),
+                combinations: root.combinations,
+                all: root.all,
+                problem: root.problem.clone(),
+            })
+            .collect(),
         exhaustive: found.exhaustive,
+        not_tried: found.not_tried.clone(),
         examples: found
             .examples
             .iter()
@@ -58,6 +75,7 @@ pub fn suggestions_view(specification: &Specification, found: &cover::Suggestion
                 root: example.start().to_owned(),
                 constants: example.constants.iter().cloned().collect(),
                 modules: example.modules.iter().map(|(name, _)| name.clone()).collect(),
+                toml: example.to_toml(),
                 closes: holes(closes),
             })
             .collect(),
@@ -97,12 +115,28 @@ pub fn hole(specification: &Specification, item: Item) -> Hole {
     Hole {
         kind,
         outcome,
+        executable: None,
         process: specification.process(process).to_owned(),
         file: specification.sources.name(span.file).to_owned(),
         line: position.line,
         column: position.column,
         text: one_line(specification.sources.slice(span)),
     }
+}
+
+/// A hole, and whether a block could have been entered.
+fn uncovered(outcome: &Outcome, item: Item) -> Hole {
+    let executable = match item {
+        Item::Block(block) => Some(outcome.coverage.is_executable(&outcome.specification.map, block)),
+        _ => None,
+    };
+    Hole { executable, ..hole(&outcome.specification, item) }
+}
+
+fn executability(map: &CoverageMap, coverage: &Coverage) -> Executability {
+    let uncovered: Vec<usize> = (0..map.blocks.len()).filter(|&block| !coverage.blocks[block]).collect();
+    let executable = uncovered.iter().filter(|&&block| coverage.is_partially_covered(map, block)).count();
+    Executability { uncovered: uncovered.len(), executable, not_executable: uncovered.len() - executable }
 }
 
 fn one_line(text: &str) -> String {
@@ -178,13 +212,42 @@ fn finding(specification: &Specification, finding: &Finding) -> CoverageFinding 
     }
 }
 
-/// A file with its processes, and how many examples have exercised what.
-fn covered_file(outcome: &Outcome, file: FileId) -> CoveredFile {
-    let specification = &outcome.specification;
+/// All files with their processes and functions.
+fn covered_files(outcome: &Outcome) -> Vec<CoveredFile> {
+    let examples: Vec<&Coverage> = outcome.examples.iter().map(|example| &example.coverage).collect();
+    let sources = &outcome.specification.sources;
+    let of_processes = |file| covered_file(&outcome.specification, &outcome.coverage, &examples, file);
+    let mut files: Vec<CoveredFile> = sources.files().map(of_processes).collect();
+    let Some(functions) = &outcome.functions else { return files };
+    let examples: Vec<&Coverage> = functions.examples.iter().collect();
+    for file in functions.specification.sources.files() {
+        let mut more = covered_file(&functions.specification, &functions.coverage, &examples, file);
+        // They are counted apart.
+        more.processes.iter_mut().for_each(|function| function.module.push_str(" (functions)"));
+        match files.iter_mut().find(|file| file.name == more.name && file.text == more.text) {
+            None => files.push(more),
+            Some(file) => {
+                let first = file.processes.len();
+                more.sites.iter_mut().for_each(|site| site.process += first);
+                file.processes.append(&mut more.processes);
+                file.sites.append(&mut more.sites);
+                file.sites.sort_by_key(|site| (site.range.start, site.range.end));
+            }
+        }
+    }
+    files
+}
+
+/// A file with its processes, or functions, and how many examples have exercised what.
+fn covered_file(
+    specification: &Specification,
+    coverage: &Coverage,
+    examples: &[&Coverage],
+    file: FileId,
+) -> CoveredFile {
     let map = &specification.map;
-    let hits = |covered: &dyn Fn(&Coverage) -> bool| {
-        outcome.examples.iter().filter(|example| covered(&example.coverage)).count()
-    };
+    let hits =
+        |covered: &dyn Fn(&Coverage) -> bool| examples.iter().filter(|coverage| covered(coverage)).count();
     let own: Vec<usize> =
         (0..map.processes.len()).filter(|&process| map.processes[process].span.file == file).collect();
     let mut processes: Vec<CoveredProcess> = Vec::new();
@@ -204,13 +267,13 @@ fn covered_file(outcome: &Outcome, file: FileId) -> CoveredFile {
             counts.covered += usize::from(covered);
         };
         for (block, _) in map.blocks.iter().enumerate().filter(|(_, block)| block.process == number) {
-            add(&mut process.blocks, outcome.coverage.blocks[block]);
+            add(&mut process.blocks, coverage.blocks[block]);
         }
         for (decision, _) in map.decisions.iter().enumerate().filter(|(_, one)| one.process == number) {
-            add(&mut process.decisions, outcome.coverage.decision(map, decision));
+            add(&mut process.decisions, coverage.decision(map, decision));
         }
         for (action, _) in map.actions.iter().enumerate().filter(|(_, one)| one.process == number) {
-            add(&mut process.actions, outcome.coverage.actions[action]);
+            add(&mut process.actions, coverage.actions[action]);
         }
         processes.push(process);
     }

@@ -141,20 +141,49 @@ fn both_methods_agree_on_the_models_with_holes() {
     }
 }
 
+/// The two steps of the paper. The model with holes has 21 blocks, 5 decisions and 25 actions; with four examples its
+/// decisions are all covered, so that each uncovered block is executable. The repaired model has 20 blocks, 5 decisions
+/// and 26 actions, all of them covered: the first step is sufficient.
 #[test]
-fn probes_are_written_with_their_legend_and_can_be_explored() {
+fn probes_are_written_in_two_steps() {
     let scratch = tempfile::tempdir().unwrap();
-    let [model, suite] = synchro(2, 2);
     let folder = scratch.path().join("probes");
-    let written =
-        watershed(&["cover", &model, "--examples", &suite, "--emit-probes", folder.to_str().unwrap()]);
-    assert_eq!(written.status.code(), Some(0));
-    let legend = fs::read_to_string(folder.join("probes.txt")).unwrap();
-    assert_eq!(legend.lines().count(), 20 + 5 + 26);
-    let model = folder.join("synchro2.lnt");
-    let explored =
-        watershed(&["explore", model.to_str().unwrap(), "--root", "SYSTEM (1, false, false)", "--quiet"]);
-    assert_eq!(explored.status.code(), Some(0), "{}", String::from_utf8_lossy(&explored.stderr));
+    let emit = |model: &str, suite: &str| {
+        let told =
+            watershed(&["cover", model, "--examples", suite, "--emit-probes", folder.to_str().unwrap()]);
+        assert_eq!(told.status.code(), Some(0));
+        String::from_utf8_lossy(&told.stderr).into_owned()
+    };
+    let lines = |path: &Path| fs::read_to_string(path.join("probes.txt")).unwrap().lines().count();
+    let [model, suite] = synchro(1, 2);
+    let measured = cover(&[&model, "--examples", &suite], 0);
+    let counts = &measured["executability"];
+    let partial = counts["executable"].as_u64().unwrap() as usize;
+    assert!(partial > 0 && counts["not_executable"] == 0, "{counts}");
+    let holes = measured["holes"].as_array().unwrap();
+    assert_eq!(holes.iter().filter(|hole| hole["executable"] == true).count(), partial);
+    let told = emit(&model, &suite);
+    let second = folder.join("second_step");
+    assert_eq!(lines(&folder), 21 + 5);
+    let actions = lines(&second);
+    assert!(actions >= partial && actions < 25, "{actions}");
+    let saved = format!("everything at once would need 51 probes: the two steps save {}", 25 - actions);
+    assert!(told.contains(&saved), "{told}");
+    // Each step can be explored; the second one has no probes but those of actions.
+    for step in [&folder, &second] {
+        let file = step.join("synchro1.lnt");
+        let explored =
+            watershed(&["explore", file.to_str().unwrap(), "--root", "SYSTEM (1, false, false)", "--quiet"]);
+        assert_eq!(explored.status.code(), Some(0), "{}", String::from_utf8_lossy(&explored.stderr));
+    }
+    let text = fs::read_to_string(second.join("synchro1.lnt")).unwrap();
+    assert!(text.contains("PROBE (\"A") && !text.contains("PROBE (\"B") && !text.contains("PROBE (\"D"));
+    // What was written for another model goes away.
+    let [model, suite] = synchro(2, 2);
+    let told = emit(&model, &suite);
+    assert!(told.contains("no second step is needed"), "{told}");
+    assert!(told.contains("would need 51 probes: the two steps save 26"), "{told}");
+    assert!(lines(&folder) == 20 + 5 && !second.exists());
 }
 
 /// A folder with a model and a suite.
@@ -209,8 +238,8 @@ fn wrong_suites_are_told_with_place_cause_and_hint() {
         constant.contains("no constant `sise`") && constant.contains("did you mean `size`?"),
         "{constant}"
     );
-    let alone = Case::new(DOOR, "[[example]]\ndirectory = 'inputs'\n").errors();
-    assert!(alone.contains("needs `module` beside it"), "{alone}");
+    let alone = Case::new(DOOR, "[[example]]\nmodule = 'INPUT'\n").errors();
+    assert!(alone.contains("`module` belongs to `directory`"), "{alone}");
     let unnamed = errors(&[&Case::new(DOOR, "").path("m.lnt")], 2);
     assert!(unnamed.contains("can't read") || unnamed.contains("needs arguments"), "{unnamed}");
 }
@@ -498,4 +527,63 @@ fn requests_without_an_effect_are_told() {
     assert!(found["findings"][0]["advice"].is_null(), "{found}");
     let found = cover(&[&model, "--example", "P (true)", "--suggest"], 0);
     assert_eq!(found["suggestions"]["examples"][0]["root"], "P (false)");
+}
+
+/// Functions have lines of their own in every report. By hand: `next` has three blocks, of which two are executed, and a
+/// decision that has both outcomes, behind one that is only false.
+#[test]
+fn functions_are_reported_apart() {
+    let case = Case::new(
+        "module m is
+         function next (n : nat) : nat is
+            if n > 9 then return 9 end if;
+            if n == 0 then return 1 else return 2 end if
+         end function
+         process MAIN [A : any] (n : nat) is A (next (n)) end process
+         end module",
+        "[[example]]\nroot = 'MAIN (0)'\n[[example]]\nroot = 'MAIN (1)'\n",
+    );
+    let (model, suite) = (case.path("m.lnt"), case.path("suite.toml"));
+    let [lcov, html] = ["m.info", "m.html"].map(|name| case.path(name));
+    let arguments = [&model, "--examples", &suite, "--lcov", &lcov, "--html", &html].map(|one| one as &str);
+    let found = cover(&arguments, 0);
+    assert_eq!((&found["blocks"]["total"], &found["decisions"]["total"]), (&Value::from(1), &Value::from(0)));
+    let functions = &found["functions"];
+    assert_eq!(functions["blocks"], serde_json::json!({ "total": 3, "covered": 2 }));
+    assert_eq!(functions["decisions"]["covered"], 1);
+    assert_eq!(functions["decisions"]["only_false"], 1);
+    let holes: Vec<&str> =
+        functions["holes"].as_array().unwrap().iter().map(|hole| hole["text"].as_str().unwrap()).collect();
+    assert_eq!(holes, ["n > 9", "return 9"]);
+    let lines = fs::read_to_string(&lcov).unwrap();
+    for line in ["FN:2,next", "FNDA:2,next", "BRDA:3,0,0,0", "BRDA:3,0,1,2", "DA:3,0"] {
+        assert!(lines.lines().any(|own| own == line), "{line}: {lines}");
+    }
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("blocks of functions <small>2 of 3</small>") && page.contains("m (functions)"));
+    // `--min` is about processes.
+    cover(&[&model, "--examples", &suite, "--min", "100"], 0);
+    let told = watershed(&["cover", &model, "--examples", &suite]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("functions     66.7 %  2 of 3 blocks\n"), "{told}");
+}
+
+/// Suggestions can be pasted into the suite, and close what they say.
+#[test]
+fn suggestions_can_be_pasted() {
+    let case = Case::new(
+        "module m is process MAIN [A, B : none] (a, b : nat) is
+            if (a == 2) and (b == 1) then A else B end if
+         end process end module",
+        "[[example]]\nroot = 'MAIN (0, 0)'\n",
+    );
+    let (model, suite) = (case.path("m.lnt"), case.path("suite.toml"));
+    let told = watershed(&["cover", &model, "--examples", &suite, "--suggest"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let (_, pasted) = told.split_once("to add it to the suite\n\n").unwrap();
+    let pasted = pasted.split("\n\n").next().unwrap();
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, format!("{text}\n{pasted}\n")).unwrap();
+    let found = cover(&[&model, "--examples", &suite, "--min", "100"], 0);
+    assert_eq!(found["examples"].as_array().unwrap().len(), 2);
 }

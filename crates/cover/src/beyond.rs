@@ -2,7 +2,7 @@
 //! each other.
 //!
 //! Conditions are observed while decisions are evaluated; one that is not evaluated, because another one has already
-//! decided, matches either value (masking MC/DC).
+//! decided, matches either value (masking MC/DC). Examples that are traces have no part in this.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +81,8 @@ fn has_independent_effect(seen: &[&Evaluation], index: usize) -> bool {
     })
 }
 
-/// For each decision, all ways in which its conditions were evaluated on steps that were taken.
+/// For each decision, all ways in which its conditions were evaluated in states that were reached. Traces are left out: here,
+/// examples are explored as a whole.
 fn evaluations(
     subject: &Subject,
     outcome: &Outcome,
@@ -90,7 +91,7 @@ fn evaluations(
 ) -> FxHashMap<usize, BTreeSet<Evaluation>> {
     let specification = &outcome.specification;
     let mut evaluations: FxHashMap<usize, BTreeSet<Evaluation>> = FxHashMap::default();
-    for one in &outcome.examples {
+    for one in outcome.examples.iter().filter(|one| one.example.trace.is_none()) {
         let Ok(plain) = subject.open(&one.example) else { continue };
         let watched: Vec<Span> = plain.map.decisions.iter().map(|decision| decision.span).collect();
         let Ok(opened) = subject.open_watching(&one.example, &watched) else { continue };
@@ -132,7 +133,7 @@ pub fn gate_pairs(
 ) -> Criterion {
     let mut gates: Vec<String> = Vec::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
-    for one in &outcome.examples {
+    for one in outcome.examples.iter().filter(|one| one.example.trace.is_none()) {
         let Ok(opened) = subject.open(&one.example) else { continue };
         let limits = Limits { transitions: true, origins: false, ..limits_of(&one.example, settings, 1) };
         let lts = explore::explore(opened.model(), &limits, progress).lts;

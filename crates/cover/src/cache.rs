@@ -8,10 +8,11 @@ use explore::Limits;
 use model::CoverageMap;
 use source::Sources;
 
+use crate::coverage::Coverage;
 use crate::measure::{Measurement, Stopped};
 
 /// Changes when measurements get another meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A folder of measurements.
 pub struct Cache {
@@ -37,18 +38,21 @@ impl Cache {
         half(0) << 64 | half(1)
     }
 
-    /// A measurement that was kept, if it fits the map.
-    pub fn get(&self, key: u128, map: &CoverageMap) -> Option<Measurement> {
+    /// A measurement that was kept, if it fits the maps of processes and functions.
+    pub fn get(&self, key: u128, map: &CoverageMap, functions: &CoverageMap) -> Option<Measurement> {
         let text = std::fs::read(self.path(key)).ok()?;
         let measurement: Measurement = serde_json::from_slice(&text).ok()?;
-        let coverage = &measurement.coverage;
-        let fits = coverage.blocks.len() == map.blocks.len()
-            && coverage.decisions.len() == map.decisions.len()
-            && coverage.actions.len() == map.actions.len();
-        fits.then_some(measurement)
+        let fits = |coverage: &Coverage, map: &CoverageMap| {
+            coverage.blocks.len() == map.blocks.len()
+                && coverage.decisions.len() == map.decisions.len()
+                && coverage.actions.len() == map.actions.len()
+        };
+        let own = measurement.functions.as_ref().is_some_and(|own| fits(own, functions));
+        (own && fits(&measurement.coverage, map)).then_some(measurement)
     }
 
-    /// Keeps a measurement, unless another run could give another one, or it ended in an error, which is seen to soon. A cache that can't be written is no error.
+    /// Keeps a measurement, unless another run could give another one, or it ended in an error, which the user is about to
+    /// mend. A cache that can't be written is no error.
     pub fn put(&self, key: u128, measurement: &Measurement) {
         let lasting = matches!(measurement.stopped, None | Some(Stopped::StateLimit));
         if let (true, Ok(text)) = (lasting, serde_json::to_vec(measurement)) {

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use explore::Exploration;
 use lts::{Progress, StateId};
-use model::{Encounter, Observer, Obstacle};
+use model::{Encounter, MarkKind, Observer, Obstacle};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use source::Span;
 
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, Outcomes};
 use crate::language::Opened;
 use crate::measure::origins;
 use crate::specification::{Marked, Places, Specification, marked};
@@ -23,6 +23,7 @@ use crate::specification::{Marked, Places, Specification, marked};
 pub struct Evidence {
     actions: FxHashMap<usize, ActionEvidence>,
     operands: FxHashMap<usize, Vec<String>>,
+    choices: FxHashMap<Span, Outcomes>,
 }
 
 /// Why an offered action does not happen.
@@ -45,6 +46,11 @@ impl Evidence {
     /// The values that the operands of a decision took.
     pub fn operands(&self, decision: usize) -> &[String] {
         self.operands.get(&decision).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether values were tried for `x := any T where …`, known by its condition, and none satisfied it.
+    pub fn is_unsatisfiable(&self, condition: Span) -> bool {
+        self.choices.get(&condition) == Some(&Outcomes { yes: false, no: true })
     }
 }
 
@@ -83,6 +89,7 @@ struct Pair {
 pub struct Gathering {
     seen: FxHashMap<usize, Seen>,
     values: FxHashMap<usize, FxHashMap<Span, BTreeSet<String>>>,
+    choices: FxHashMap<Span, Outcomes>,
 }
 
 impl Gathering {
@@ -103,6 +110,12 @@ impl Gathering {
             outcomes.yes != outcomes.no && !coverage.decision(&specification.map, decision)
         };
         (0..specification.map.decisions.len()).filter(one).collect()
+    }
+
+    /// The conditions of choices (`any … where`) worth looking at: those in blocks that were not executed.
+    pub fn wanted_choices(specification: &Specification, coverage: &Coverage) -> Vec<Span> {
+        let blocks = specification.map.blocks.iter().zip(&coverage.blocks).filter(|(_, covered)| !**covered);
+        blocks.flat_map(|(block, _)| block.choices.iter().map(|&(_, condition)| condition)).collect()
     }
 
     /// Looks at the states of an example for wanted actions.
@@ -166,10 +179,20 @@ impl Gathering {
         let mut marks: Vec<model::MarkId> = origins(opened.model(), opened.initial(), found)
             .into_iter()
             .flat_map(|origin| provenance.marks_of(origin))
-            .filter(|mark| mark.0 as usize >= provenance.marks().len())
             .collect();
         marks.sort_unstable();
         marks.dedup();
+        // Observations lie beyond all marks.
+        let observed = marks.partition_point(|mark| (mark.0 as usize) < provenance.marks().len());
+        for mark in marks.drain(..observed) {
+            let mark = provenance.mark(mark);
+            let condition = specification.own_span(&opened.sources, mark.span);
+            if let (MarkKind::Decision(outcome), Some(condition)) = (mark.kind, condition) {
+                let outcomes = self.choices.entry(condition).or_default();
+                outcomes.yes |= outcome;
+                outcomes.no |= !outcome;
+            }
+        }
         for observation in marks.into_iter().filter_map(opened.observations()) {
             let Some(&decision) = decisions.get(&observation.decision) else { continue };
             let own = &specification.map.decisions[decision];
@@ -183,7 +206,7 @@ impl Gathering {
 
     /// What was gathered, in words.
     pub fn evidence(&self, specification: &Specification) -> Evidence {
-        let mut evidence = Evidence::default();
+        let mut evidence = Evidence { choices: self.choices.clone(), ..Evidence::default() };
         for (&action, seen) in &self.seen {
             evidence.actions.insert(action, seen.evidence(&specification.map.actions[action].gate));
         }

@@ -2,7 +2,8 @@
 //!
 //! Their rules, applied to the coverage of all examples together:
 //! - a decision with one outcome only is *ill-formed* where the other one controls a block, *unnecessary* where it
-//!   controls none;
+//!   controls none. Outcomes are those of [`crate::measure`]: one that leads to an offered action has been evaluated, so
+//!   that the action is the finding, not the decision;
 //! - an action that does not happen in a partially covered block (definition 10) is *non-synchronisable*;
 //! - what is left uncovered for none of these reasons is *dead code*.
 //!
@@ -94,12 +95,48 @@ pub fn findings(
     };
     search.decisions();
     search.actions();
+    search.choices();
     search.unused_processes(roots);
     search.spread();
     search.dead_code(roots);
     let mut findings = search.findings;
     findings.sort_by_key(|finding| (finding.span, finding.kind));
     findings
+}
+
+/// What the traces of a suite leave out, and other runs of the same examples do: blocks, and outcomes and actions that
+/// belong to no such block.
+pub(crate) fn missing_runs(map: &CoverageMap, coverage: &Coverage, of_all_runs: &Coverage) -> Vec<Finding> {
+    let missing_block = |block: usize| !coverage.blocks[block] && of_all_runs.blocks[block];
+    let needs = |block: usize, one: Dependency| map.blocks[block].depends.contains(&one);
+    let outcomes = (0..map.decisions.len()).flat_map(|decision| [(decision, true), (decision, false)]);
+    let outcomes = outcomes.filter(|&(decision, outcome)| {
+        let is_missing =
+            !coverage.decisions[decision].has(outcome) && of_all_runs.decisions[decision].has(outcome);
+        let one = Dependency { decision, outcome };
+        is_missing && !(0..map.blocks.len()).any(|block| missing_block(block) && needs(block, one))
+    });
+    let actions = (0..map.actions.len()).filter(|&action| {
+        !coverage.actions[action] && of_all_runs.actions[action] && !missing_block(map.actions[action].block)
+    });
+    let blocks = (0..map.blocks.len()).filter(|&block| missing_block(block));
+    let subjects =
+        blocks
+            .map(|block| (Subject::Block(block), map.blocks[block].span))
+            .chain(outcomes.map(|(decision, outcome)| {
+                (Subject::Decision(decision, outcome), map.decisions[decision].span)
+            }))
+            .chain(actions.map(|action| (Subject::Action(action), map.actions[action].span)));
+    let finding = |(subject, span): (Subject, Span)| Finding {
+        kind: FindingKind::MissingExample,
+        subject,
+        span,
+        message: "missing example: no trace reaches this, but other runs do".to_owned(),
+        why: Vec::new(),
+        related: Vec::new(),
+        advice: None,
+    };
+    subjects.map(finding).collect()
 }
 
 struct Search<'a> {
@@ -142,15 +179,13 @@ impl Search<'_> {
             };
             match controlled.first() {
                 Some(&first) => {
-                    let blocks = plural(controlled.len(), "block that needs", "blocks that need");
                     let other = if missing { "true" } else { "false" };
-                    finding.message = format!(
-                        "ill-formed decision: it is always {constant}, and there {} it to be {other}",
-                        match controlled.len() {
-                            1 => "is 1 block that needs".to_owned(),
-                            _ => format!("are {blocks}"),
-                        }
-                    );
+                    let blocks = match controlled.len() {
+                        1 => "1 block needs".to_owned(),
+                        count => format!("{count} blocks need"),
+                    };
+                    finding.message =
+                        format!("this decision is always {constant}, but {blocks} it to be {other}");
                     let block = self.map.blocks[first].span;
                     finding.related.push((block, format!("only reached when it is {other}")));
                 }
@@ -158,19 +193,19 @@ impl Search<'_> {
                     [] => {
                         finding.kind = FindingKind::UnnecessaryDecision;
                         finding.message = format!(
-                            "unnecessary decision: it is always {constant}, and nothing depends on the other outcome"
+                            "this decision is always {constant}, and no block depends on the other outcome"
                         );
                     }
                     blocks => {
                         let other = if missing { "true" } else { "false" };
                         finding.message = format!(
-                            "ill-formed decision: it is always {constant}, and {} reached if it were {other}",
-                            plural(blocks.len(), "block would be", "blocks would be")
+                            "this decision is always {constant}; if it were {other}, {} be reached",
+                            plural(blocks.len(), "more block would", "more blocks would")
                         );
                         let block = self.map.blocks[blocks[0]].span;
                         finding.related.push((
                             block,
-                            format!("reached when it is {other}, or in ways that are blocked too"),
+                            format!("reached when it is {other}, or in other ways, which are blocked too"),
                         ));
                     }
                 },
@@ -239,9 +274,11 @@ impl Search<'_> {
         let action = &self.map.actions[culprit];
         let ActionEvidence { why, related, .. } = self.evidence.action(culprit).cloned().unwrap_or_default();
         let behind = missing.iter().filter(|&&other| other > culprit).count();
-        let mut message = format!("non-synchronisable action: {} is offered and never happens", action.gate);
-        if behind > 0 {
-            message.push_str(&format!(", nor {} behind it", plural(behind, "action", "actions")));
+        let mut message = format!("action {} is offered but never happens", action.gate);
+        match behind {
+            0 => {}
+            1 => message.push_str(", and neither does the action after it"),
+            _ => message.push_str(&format!(", and neither do the {behind} actions after it")),
         }
         self.findings.push(Finding {
             kind: FindingKind::NonSynchronisableAction,
@@ -253,6 +290,27 @@ impl Search<'_> {
             advice: None,
         });
         true
+    }
+
+    /// Choices of a value under a condition that no value satisfies: control never gets past them.
+    fn choices(&mut self) {
+        for (block, entry) in self.map.blocks.iter().enumerate() {
+            let stuck = |(_, condition): &&(Span, Span)| self.evidence.is_unsatisfiable(*condition);
+            let Some(&(choice, condition)) = entry.choices.iter().find(stuck) else { continue };
+            if self.coverage.blocks[block] || self.explained[block] {
+                continue;
+            }
+            self.explained[block] = true;
+            self.findings.push(Finding {
+                kind: FindingKind::DeadCode,
+                subject: Subject::Block(block),
+                span: choice,
+                message: "dead code: control never gets past this choice".to_owned(),
+                why: vec!["it is reached, but no value satisfies its condition".to_owned()],
+                related: vec![(condition, "never true".to_owned())],
+                advice: None,
+            });
+        }
     }
 
     /// What stands behind an explained hole is explained; and so are processes that only such blocks call.
@@ -316,6 +374,30 @@ impl Search<'_> {
         blocks.into_iter().any(|(entry, &covered)| entry.process == process && covered)
             || actions.into_iter().any(|(entry, &covered)| entry.process == process && covered)
             || decisions.into_iter().any(|(entry, seen)| entry.process == process && (seen.yes || seen.no))
+    }
+
+    /// Whether control has come to a call of a process: the last instruction of a block that was executed.
+    fn is_called(&self, process: usize) -> bool {
+        let blocks = self.map.blocks.iter().zip(&self.coverage.blocks);
+        blocks.into_iter().any(|(block, &covered)| covered && block.calls.contains(&process))
+    }
+
+    /// Whether control is inside of a process that only this block calls.
+    fn stays_in_call(&self, block: usize) -> bool {
+        let callers = self.called_by();
+        let calls = &self.map.blocks[block].calls;
+        calls.iter().any(|&process| callers[process] == [block] && self.coverage_of_process(process))
+    }
+
+    /// The calls of functions one of which would have to raise an exception for control to come to a block.
+    fn calls_that_would_raise(&self, block: usize) -> Vec<Span> {
+        let entry = &self.map.blocks[block];
+        let ways = entry.joins.iter().flat_map(|&join| &self.map.joins[join].ways);
+        let mut calls = entry.raised_by.clone();
+        calls.extend(ways.flat_map(|way| way.raised_by.iter().copied()));
+        calls.sort_unstable();
+        calls.dedup();
+        calls
     }
 
     fn called_by(&self) -> Vec<Vec<usize>> {
@@ -383,6 +465,7 @@ impl Search<'_> {
             if !self.coverage_of_process(entry.process)
                 && entry.behind.is_none()
                 && !roots.contains(&entry.process)
+                && !self.is_called(entry.process)
             {
                 continue;
             }
@@ -404,7 +487,13 @@ impl Search<'_> {
             };
             let entered = entry.actions.iter().any(|&action| self.coverage.actions[action])
                 || entry.behind.is_some_and(|behind| entry.span.range().contains(&behind.range().start));
-            if entered {
+            // Whether control came to the start of a block that calls something first is not known.
+            let starts_with_more =
+                !entry.calls.is_empty() || !entry.choices.is_empty() || !entry.may_raise.is_empty();
+            let last = entry.last.range();
+            if entry.may_raise.iter().any(|call| last.contains(&call.range().start)) {
+                finding.message = "dead code: control never gets past the end of this block".to_owned();
+            } else if entered || starts_with_more {
                 finding.message = "dead code: the end of this block is never reached".to_owned();
             }
             let nothing_leads_there = entry.joins.iter().any(|&join| self.map.joins[join].ways.is_empty());
@@ -417,7 +506,25 @@ impl Search<'_> {
                 None if nothing_leads_there => {
                     finding.why.push("nothing raises the exception that leads to it".to_owned());
                 }
-                None => finding.why.push("no decision and no action keeps control away from it".to_owned()),
+                None if self.stays_in_call(block) => {
+                    finding.why.push("a process that it calls does not come back".to_owned());
+                }
+                None if !entry.may_raise.is_empty() => {
+                    finding.why.push("a function that it calls may raise an exception first".to_owned());
+                    let call = |&call: &Span| (call, "this call may raise one".to_owned());
+                    finding.related.extend(entry.may_raise.iter().map(call));
+                }
+                None => match self.calls_that_would_raise(block).as_slice() {
+                    [] if starts_with_more => {
+                        finding.why.push("what keeps control away from its end is not known".to_owned());
+                    }
+                    [] => finding.why.push("what keeps control away from it is not known".to_owned()),
+                    calls => {
+                        finding.why.push("no function call raises the exception that leads to it".to_owned());
+                        let call = |&call: &Span| (call, "this call never raises it".to_owned());
+                        finding.related.extend(calls.iter().map(call));
+                    }
+                },
             }
             self.findings.push(finding);
         }

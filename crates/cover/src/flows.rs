@@ -33,7 +33,8 @@ pub fn def_use_pairs(
     let specification = &outcome.specification;
     let mut all: BTreeSet<DefUse> = BTreeSet::new();
     let mut covered: FxHashSet<Pair> = FxHashSet::default();
-    for one in &outcome.examples {
+    // Traces are left out: here, examples are explored as a whole.
+    for one in outcome.examples.iter().filter(|one| one.example.trace.is_none()) {
         let Ok(opened) = subject.open_following(&one.example) else { continue };
         // In terms of the specification; what belongs to the example's own modules is left out.
         let place = |site: VariableSite| {

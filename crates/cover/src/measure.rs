@@ -3,18 +3,17 @@
 //! Every step of a model says which constructs fired ([`Provenance`]). The origins that the steps of an exploration
 //! had are what is covered.
 //!
-//! The one liberty against the definitions: an outcome counts when a step that evaluated it is taken. Probes show a
-//! decision at the start of a branch of a `select` only once the `select` has ended (table 3), so that they miss it
-//! where the branch blocks later on; here it is seen.
-//!
-//! Their fragment has no `only if`. Where it refuses, no step can tell: its outcome counts where it was evaluated in a
-//! state that was reached, and so does that of an `if` that leads straight to `stop`.
+//! The one liberty against probes: an outcome, or a silent block, counts where it was evaluated or executed in a state
+//! that was reached. Probes show what stands at the start of a branch of a `select` only once the `select` has ended
+//! (table 3), so that they miss it where the branch blocks: by `stop`, by an `only if` that refuses, or by an action
+//! that finds no partner. Calling such a decision "always false" would be wrong: the action is what is missing.
 
 use explore::{Exploration, Limits, Outcome};
 use lts::{OriginId, Progress, StateId};
-use model::{CoverageMap, Model, ModelError, Provenance};
+use model::{CoverageMap, MarkKind, Model, ModelError, Provenance};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use source::Diagnostic;
+use source::{Diagnostic, Span};
 
 use crate::coverage::Coverage;
 use crate::specification::{Marked, marked};
@@ -28,6 +27,8 @@ pub struct Measurement {
     pub states: u64,
     /// How many transitions it has.
     pub transitions: u64,
+    /// What was executed of functions; none where that is not measured.
+    pub functions: Option<Coverage>,
     /// Why not everything was explored: then the coverage is partial.
     pub stopped: Option<Stopped>,
 }
@@ -43,6 +44,9 @@ pub enum Stopped {
     TimeLimit,
     /// The user has asked for it.
     Cancelled,
+    /// The model can't follow a trace: what is not possible.
+    #[serde(skip)]
+    Trace(String),
     /// The model made an error: what and where, in the example's own files until the suite is put together.
     #[serde(skip)]
     Error(Box<Diagnostic>),
@@ -55,6 +59,7 @@ impl std::fmt::Display for Stopped {
             Stopped::MemoryLimit => out.write_str("the limit on memory was hit"),
             Stopped::TimeLimit => out.write_str("the limit on time was hit"),
             Stopped::Cancelled => out.write_str("it was cancelled"),
+            Stopped::Trace(reason) => out.write_str(reason),
             Stopped::Error(diagnostic) => {
                 write!(out, "run-time error: {}", diagnostic.message)?;
                 diagnostic.notes.first().map_or(Ok(()), |place| write!(out, " ({place})"))
@@ -73,21 +78,27 @@ pub fn measure(
 ) -> (Measurement, Exploration) {
     let limits = Limits { transitions: false, origins: false, ..limits.clone() };
     let found = explore::explore(model, &limits, progress);
-    let coverage = covered(model, map, initial, &found);
+    let coverage = covered(model, map, origins(model, initial, &found));
     let measurement = Measurement {
         coverage,
         states: found.states() as u64,
         transitions: found.statistics.transitions,
+        functions: None,
         stopped: stopped(model, &found, &|_| false),
     };
     (measurement, found)
 }
 
-fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Exploration) -> Coverage {
+/// What steps of these origins have exercised.
+pub(crate) fn covered(
+    model: &dyn Model,
+    map: &CoverageMap,
+    origins: impl IntoIterator<Item = OriginId>,
+) -> Coverage {
     let mut coverage = Coverage::none(map);
     let provenance = model.provenance();
     let meaning = marked(map, provenance);
-    for origin in origins(model, initial, found) {
+    for origin in origins {
         for mark in provenance.marks_of(origin) {
             match meaning.get(mark.0 as usize).copied().flatten() {
                 Some(Marked::Block(block)) => coverage.blocks[block] = true,
@@ -101,10 +112,33 @@ fn covered(model: &dyn Model, map: &CoverageMap, initial: OriginId, found: &Expl
     coverage
 }
 
+/// What constructs of these kinds and places are in a map.
+pub(crate) fn covered_by_marks(
+    map: &CoverageMap,
+    marks: impl IntoIterator<Item = (MarkKind, Span)>,
+) -> Coverage {
+    let blocks: FxHashMap<Span, usize> =
+        map.blocks.iter().enumerate().map(|(number, block)| (block.span, number)).collect();
+    let decisions: FxHashMap<Span, usize> =
+        map.decisions.iter().enumerate().map(|(number, decision)| (decision.span, number)).collect();
+    let mut coverage = Coverage::none(map);
+    for (kind, span) in marks {
+        match kind {
+            MarkKind::Block => blocks.get(&span).iter().for_each(|&&block| coverage.blocks[block] = true),
+            MarkKind::Decision(outcome) => decisions.get(&span).iter().for_each(|&&decision| {
+                coverage.decisions[decision].yes |= outcome;
+                coverage.decisions[decision].no |= !outcome;
+            }),
+            MarkKind::Action => {}
+        }
+    }
+    coverage
+}
+
 /// The origins of the steps that belong to an exploration. `initial` is that of what happens before the first step.
 pub(crate) fn origins(model: &dyn Model, initial: OriginId, found: &Exploration) -> Vec<OriginId> {
     let mut origins = match &found.outcome {
-        // Only steps that are taken have origins, so the table of origins holds just what fired.
+        // Only what was executed in a state that was reached has an origin: the table of origins holds just that.
         Outcome::Complete => {
             return (0..model.provenance().origins().len() as u32).map(OriginId::from_raw).collect();
         }
@@ -116,6 +150,7 @@ pub(crate) fn origins(model: &dyn Model, initial: OriginId, found: &Exploration)
     for state in 0..found.statistics.expanded {
         let state = found.state(model, StateId::new(state));
         let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
+        let _ = worker.executed(&state, &mut |origin| origins.push(origin));
         if origins.len() > 1 << 16 {
             origins.sort_unstable();
             origins.dedup();

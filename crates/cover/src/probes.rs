@@ -13,8 +13,48 @@ use crate::coverage::Coverage;
 use crate::language::{CantOpen, Opened};
 use crate::measure::{Measurement, Stopped, error_after, stopped};
 use crate::probes_first::ProbesFirst;
+use crate::run::Outcome;
 use crate::suite::Example;
 use source::Sources;
+
+/// The probes of the two steps of section 3.4, for an example of a suite: blocks and decisions first, then the actions of
+/// those blocks that the suite covers only partially (definition 10). All other actions are known by then: those of a
+/// covered block have happened, and those of a block that is not executable have not.
+pub struct TwoSteps {
+    /// Blocks and decisions.
+    pub first: Probes,
+    /// Actions of partially covered blocks; none where the first step is sufficient.
+    pub second: Probes,
+    /// How many probes there would be if everything were measured at once.
+    pub at_once: usize,
+}
+
+impl TwoSteps {
+    /// The steps for an opened example of a suite that was run.
+    pub fn new(opened: &Opened, outcome: &Outcome) -> Self {
+        let map = &opened.map;
+        let specification = &outcome.specification;
+        let places = specification.find(map, &opened.sources);
+        let partial = |place: &Option<usize>| {
+            place.is_some_and(|block| outcome.coverage.is_partially_covered(&specification.map, block))
+        };
+        let blocks = map.blocks.iter().zip(&places.blocks).filter(|(_, place)| partial(place));
+        let actions = blocks.flat_map(|(block, _)| block.actions.iter().copied()).collect();
+        // What comes with the example does not count.
+        let counted = |places: &[Option<usize>]| -> Vec<usize> {
+            (0..places.len()).filter(|&number| places[number].is_some()).collect()
+        };
+        let (blocks, decisions) = (counted(&places.blocks), counted(&places.decisions));
+        let at_once = blocks.len() + decisions.len() + counted(&places.actions).len();
+        let first = Probes { blocks, decisions, actions: Vec::new() };
+        Self { first, second: Probes { actions, ..Probes::default() }, at_once }
+    }
+
+    /// How many probes the two steps need.
+    pub fn probes(&self) -> usize {
+        self.first.blocks.len() + self.first.decisions.len() + self.second.actions.len()
+    }
+}
 
 /// When probes are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +130,7 @@ pub fn seen_by_probes(
         diagnostic.labels.clear();
     }
     let (states, transitions) = (found.states() as u64, found.statistics.transitions);
-    (Measurement { coverage, states, transitions, stopped }, instrumented)
+    (Measurement { coverage, states, transitions, functions: None, stopped }, instrumented)
 }
 
 /// The original was accepted, and probes keep to the language: this should not happen.
@@ -100,7 +140,8 @@ fn refused(opened: &Opened, error: &CantOpen) -> Measurement {
         .note("this is a fault of the probes, not of the model")
         .help("measure without them: `--method direct`");
     let stopped = Some(Stopped::Error(Box::new(diagnostic)));
-    Measurement { coverage: Coverage::none(&opened.map), states: 0, transitions: 0, stopped }
+    let coverage = Coverage::none(&opened.map);
+    Measurement { coverage, states: 0, transitions: 0, functions: None, stopped }
 }
 
 /// A cycle of nothing but probes: without them, it is an endless loop without an action.

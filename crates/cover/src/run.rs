@@ -5,19 +5,21 @@ use std::time::Instant;
 
 use explore::Limits;
 use lts::Progress;
+use model::CoverageMap;
 use rayon::prelude::*;
 use source::Span;
 
 use crate::cache::Cache;
 use crate::coverage::{Coverage, Item, item};
 use crate::encounters::{Evidence, Gathering};
-use crate::finding::{Finding, findings};
+use crate::finding::{Finding, findings, missing_runs};
 use crate::language::{CantOpen, Opened, Subject};
 use crate::measure::{Measurement, Stopped, measure};
 use crate::probes::{Order, measure_with_probes};
 use crate::specification::{Places, Specification};
 use crate::subset::{Subset, only_reached_by, smallest_subset};
 use crate::suite::Example;
+use crate::trace::measure_trace;
 
 /// How coverage is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,8 +40,19 @@ impl Method {
         limits: &Limits,
         progress: &Progress,
     ) -> Measurement {
+        if let Some(trace) = &example.trace {
+            return measure_trace(opened, trace, limits, progress);
+        }
         match self {
-            Method::Direct => measure(opened.model(), &opened.map, opened.initial(), limits, progress).0,
+            Method::Direct => {
+                let (mut measurement, found) =
+                    measure(opened.model(), &opened.map, opened.initial(), limits, progress);
+                if !found.outcome.is_complete() {
+                    opened.recount_functions(&found);
+                }
+                measurement.functions = Some(opened.function_coverage());
+                measurement
+            }
             Method::Probes => measure_with_probes(example, opened, Order::ProbesFirst, limits, progress),
         }
     }
@@ -66,6 +79,8 @@ pub struct Outcome {
     pub roots: Vec<usize>,
     /// What they cover together.
     pub coverage: Coverage,
+    /// What they cover of functions; none where that was not measured.
+    pub functions: Option<FunctionOutcome>,
     /// What is wrong where there are holes.
     pub findings: Vec<Finding>,
     /// The smallest subset with the same coverage.
@@ -75,16 +90,54 @@ pub struct Outcome {
 impl Outcome {
     /// What no example exercises, in the order of the source; outcomes that do not exist are no holes.
     pub fn holes(&self) -> Vec<Item> {
-        let map = &self.specification.map;
-        let exists = |item: &Item| match *item {
-            Item::Outcome(decision, outcome) => outcome || !map.decisions[decision].always_true,
-            Item::Block(_) | Item::Action(_) => true,
+        holes(&self.specification.map, &self.coverage)
+    }
+}
+
+/// What a coverage leaves open.
+fn holes(map: &CoverageMap, coverage: &Coverage) -> Vec<Item> {
+    let exists = |item: &Item| match *item {
+        Item::Outcome(decision, outcome) => outcome || !map.decisions[decision].always_true,
+        Item::Block(_) | Item::Action(_) => true,
+    };
+    let items = coverage.items();
+    let open = (0..items.len()).filter(|&position| !items[position]).map(|position| item(map, position));
+    let mut holes: Vec<Item> = open.filter(exists).collect();
+    holes.sort_by_key(|hole| (hole.place(map).0, *hole));
+    holes
+}
+
+/// What a suite has shown of the functions that its examples can call.
+pub struct FunctionOutcome {
+    /// The functions, in the place of processes.
+    pub specification: Specification,
+    /// What each example covers, in the order of the suite.
+    pub examples: Vec<Coverage>,
+    /// What they cover together.
+    pub coverage: Coverage,
+}
+
+impl FunctionOutcome {
+    /// Puts the measurements of examples together; nothing where one has none.
+    fn new(ready: &[Ready<'_>], measured: &[(Measurement, bool, f64)]) -> Option<Self> {
+        let mut specification = Specification::new();
+        let add = |one: &Ready<'_>| {
+            specification.add(&one.opened.functions, &one.opened.sources, &|file| one.opened.is_input(file))
         };
-        let items = self.coverage.items();
-        let open = (0..items.len()).filter(|&position| !items[position]).map(|position| item(map, position));
-        let mut holes: Vec<Item> = open.filter(exists).collect();
-        holes.sort_by_key(|hole| (hole.place(map).0, *hole));
-        holes
+        let places: Vec<Places> = ready.iter().map(add).collect();
+        let map = &specification.map;
+        let examples: Option<Vec<Coverage>> = (measured.iter().zip(&places))
+            .map(|((measurement, _, _), places)| Some(measurement.functions.as_ref()?.placed(places, map)))
+            .collect();
+        let examples = examples?;
+        let mut coverage = Coverage::none(map);
+        examples.iter().for_each(|one| coverage.add(one));
+        Some(Self { examples, coverage, specification })
+    }
+
+    /// What no example executes, in the order of the source.
+    pub fn holes(&self) -> Vec<Item> {
+        holes(&self.specification.map, &self.coverage)
     }
 }
 
@@ -175,13 +228,16 @@ pub fn run(
         .map(|ready| {
             let start = Instant::now();
             let limits = limits_of(ready.example, settings, examples.len());
-            let key = cache.as_ref().map(|cache| cache.key(&ready.opened.sources, &limits));
-            let known = cache.as_ref().zip(key).and_then(|(cache, key)| cache.get(key, &ready.opened.map));
+            let cache = cache.as_ref().filter(|_| ready.example.trace.is_none());
+            let key = cache.map(|cache| cache.key(&ready.opened.sources, &limits));
+            let known = cache
+                .zip(key)
+                .and_then(|(cache, key)| cache.get(key, &ready.opened.map, &ready.opened.functions));
             let (measurement, cached) = match known {
                 Some(known) => (known, true),
                 None => (settings.method.measure(ready.example, &ready.opened, &limits, progress), false),
             };
-            if let (Some(cache), Some(key), false) = (&cache, key, cached) {
+            if let (Some(cache), Some(key), false) = (cache, key, cached) {
                 cache.put(key, &measurement);
             }
             (measurement, cached, start.elapsed().as_secs_f64())
@@ -205,22 +261,31 @@ fn conclude(
         .collect();
     let mut coverage = Coverage::none(map);
     coverages.iter().for_each(|one| coverage.add(one));
-    let evidence = gather_evidence(subject, &specification, ready, &coverage, settings, progress);
-    let mut roots: Vec<usize> = Vec::new();
-    for ready in ready {
-        let root = ready.opened.root.map(|root| ready.opened.map.processes[root].span);
-        let name = root.map(|span| (ready.opened.sources.name(span.file), span.start));
-        let own = map
-            .processes
-            .iter()
-            .position(|entry| Some((specification.sources.name(entry.span.file), entry.span.start)) == name);
-        roots.extend(own);
+    // A trace is one run of many: what is wrong with the model shows in all of them.
+    let mut of_all_runs = coverage.clone();
+    let mut partial = measured.iter().any(|(measurement, _, _)| measurement.stopped.is_some());
+    for one in ready.iter().filter(|one| one.example.trace.is_some()) {
+        let limits = limits_of(one.example, settings, 1);
+        let (found, _) =
+            measure(one.opened.model(), &one.opened.map, one.opened.initial(), &limits, progress);
+        partial |= found.stopped.is_some();
+        of_all_runs.add(&found.coverage.placed(&one.places, map));
     }
-    let mut findings = findings(map, &coverage, &evidence, &roots);
-    if measured.iter().any(|(measurement, _, _)| measurement.stopped.is_some()) {
+    let evidence = gather_evidence(subject, &specification, ready, &of_all_runs, settings, progress);
+    let mut roots: Vec<usize> = Vec::new();
+    for start in ready.iter().flat_map(|ready| ready.opened.starts(&ready.places)) {
+        if !roots.contains(&start) {
+            roots.push(start);
+        }
+    }
+    let mut findings = findings(map, &of_all_runs, &evidence, &roots);
+    if partial {
         let doubt = "not everything was explored: what is missing may happen later on";
         findings.iter_mut().for_each(|finding| finding.why.push(doubt.to_owned()));
     }
+    findings.extend(missing_runs(map, &coverage, &of_all_runs));
+    findings.sort_by_key(|finding| (finding.span, finding.kind));
+    let functions = FunctionOutcome::new(ready, &measured);
     let subset = smallest_subset(&coverages);
     let only = only_reached_by(map, &coverages);
     let examples = (ready.iter().zip(measured).zip(coverages.into_iter().zip(only)))
@@ -236,7 +301,7 @@ fn conclude(
             seconds,
         })
         .collect();
-    Outcome { examples, roots, coverage, findings, subset, specification }
+    Outcome { examples, roots, coverage, functions, findings, subset, specification }
 }
 
 /// The same in terms of the specification's files; places in an example's own modules are told in words.
@@ -268,8 +333,9 @@ fn gather_evidence(
 ) -> Evidence {
     let actions = Gathering::wanted_actions(specification, coverage);
     let decisions = Gathering::wanted_decisions(specification, coverage);
+    let choices = Gathering::wanted_choices(specification, coverage);
     let mut gathering = Gathering::new();
-    if actions.is_empty() && decisions.is_empty() {
+    if actions.is_empty() && decisions.is_empty() && choices.is_empty() {
         return gathering.evidence(specification);
     }
     for one in ready {
@@ -285,6 +351,15 @@ fn gather_evidence(
                 })
             })
             .map(|decision| decision.span)
+            .chain(
+                map.blocks
+                    .iter()
+                    .flat_map(|block| block.choices.iter().map(|&(_, condition)| condition))
+                    .filter(|&condition| {
+                        let own = specification.own_span(&one.opened.sources, condition);
+                        own.is_some_and(|own| choices.contains(&own))
+                    }),
+            )
             .collect();
         let Ok(opened) = subject.open_watching(one.example, &watched) else { continue };
         let limits = limits_of(one.example, settings, 1);

@@ -30,6 +30,8 @@ enum Kind {
 /// For each entry of an example's own map, the entry of the specification; none for input of the example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
+    /// Processes.
+    pub processes: Vec<Option<usize>>,
     /// Blocks.
     pub blocks: Vec<Option<usize>>,
     /// Decisions.
@@ -58,14 +60,16 @@ impl Specification {
         // Known blocks keep their joins.
         let first_join = self.map.joins.len();
         if self.map.blocks.len() > first_block {
-            self.map.joins.extend(map.joins.iter().map(|join| {
-                let ways = join.ways.iter().map(|way| Way {
-                    depends: placed_dependencies(&way.depends, &decisions),
-                    after: way.after.iter().filter_map(|&before| blocks[before]).collect(),
-                    joins: way.joins.iter().map(|&passed| first_join + passed).collect(),
-                });
-                Join { ways: ways.collect() }
-            }));
+            let own_span = |&call: &Span| self.own_span(sources, call);
+            let way = |way: &Way| Way {
+                depends: placed_dependencies(&way.depends, &decisions),
+                after: way.after.iter().filter_map(|&before| blocks[before]).collect(),
+                joins: way.joins.iter().map(|&passed| first_join + passed).collect(),
+                raised_by: way.raised_by.iter().filter_map(own_span).collect(),
+            };
+            let joins: Vec<Join> =
+                map.joins.iter().map(|join| Join { ways: join.ways.iter().map(way).collect() }).collect();
+            self.map.joins.extend(joins);
         }
         for (block, place) in map.blocks.iter().zip(&blocks) {
             if let Some(place) = place.filter(|&place| place >= first_block) {
@@ -76,13 +80,14 @@ impl Specification {
                 own.calls = block.calls.iter().filter_map(|&process| processes[process]).collect();
             }
         }
-        Places { blocks, decisions, actions }
+        Places { processes, blocks, decisions, actions }
     }
 
     /// Where the entries of an example lie that brings nothing new.
     pub fn find(&self, map: &CoverageMap, sources: &Sources) -> Places {
         let find = |kind: Kind, span: Span| self.places.get(&(kind, self.own_span(sources, span)?)).copied();
         Places {
+            processes: map.processes.iter().map(|entry| find(Kind::Process, entry.span)).collect(),
             blocks: map.blocks.iter().map(|entry| find(Kind::Block, entry.span)).collect(),
             decisions: map.decisions.iter().map(|entry| find(Kind::Decision, entry.span)).collect(),
             actions: map.actions.iter().map(|entry| find(Kind::Action, entry.span)).collect(),
@@ -171,8 +176,12 @@ impl Adding<'_> {
             let last = adding.span(entry.last).unwrap_or(span);
             let behind = entry.behind.and_then(|behind| adding.span(behind));
             let depends = placed_dependencies(&entry.depends, decisions);
+            let mut placed =
+                |&(choice, condition): &(Span, Span)| Some((adding.span(choice)?, adding.span(condition)?));
+            let choices = entry.choices.iter().filter_map(&mut placed).collect();
+            let raised_by = entry.raised_by.iter().filter_map(|&call| adding.span(call)).collect();
             let blocks = &mut adding.specification.map.blocks;
-            blocks.push(Block { span, last, process, behind, depends, ..entry.clone() });
+            blocks.push(Block { span, last, process, behind, depends, choices, raised_by, ..entry.clone() });
             blocks.len() - 1
         })
     }

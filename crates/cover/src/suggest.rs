@@ -1,31 +1,60 @@
-//! Which examples would close holes: the arguments of the suite's root processes are tried one after the other, where
-//! their types have few enough values. Where all were tried, what is left open is not a matter of examples.
+//! Which examples would close holes. Tried are the processes that the suite starts and those that nothing starts, each
+//! with combinations of arguments; gates, constants and modules are those of the suite. What was tried, and what was not,
+//! is told: a hole that stays open may still be closed by something that was not tried.
 
 use lts::Progress;
 use rayon::prelude::*;
 
 use crate::coverage::{Coverage, Item, item};
 use crate::finding::{Finding, FindingKind, Subject as FindingSubject};
-use crate::language::Subject;
+use crate::language::{Arguments, Opened, Subject};
 use crate::run::{Outcome, Settings, limits_of};
 use crate::suite::Example;
 
 /// What a search for examples has found.
 pub struct Suggestions {
-    /// How many examples were tried.
+    /// How many examples were tried, those of the suite aside.
     pub tried: usize,
-    /// Whether the arguments of all roots were tried in all combinations, and explored as a whole; not where no root
-    /// has any, and not where examples have constants or modules, which may have others.
+    /// The processes that were started, and with how many arguments.
+    pub roots: Vec<TriedRoot>,
+    /// Whether there is no other example: all arguments of all processes were tried and explored as a whole, and there
+    /// is nothing else to vary.
     pub exhaustive: bool,
+    /// What an example could have, and none that was tried has: `other gates`.
+    pub not_tried: Vec<String>,
     /// Examples to add, each with the holes that it is the first to close.
     pub examples: Vec<(Example, Vec<Item>)>,
-    /// What stays open in processes that examples start.
+    /// What stays open in processes that were started.
     pub open: Vec<Item>,
-    /// What stays open in others: arguments don't help there.
+    /// What stays open in others.
     pub elsewhere: Vec<Item>,
 }
 
-/// Tries at most this many examples for each root of the suite.
+/// A process that was started with several arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedRoot {
+    /// The process, with gates, constants and modules where the suite gives some.
+    pub process: String,
+    /// How many combinations of arguments were tried, those of the suite included.
+    pub combinations: usize,
+    /// Whether these are all, and all were explored as a whole.
+    pub all: bool,
+    /// Why none could be tried.
+    pub problem: Option<String>,
+}
+
+/// A process to start, with what stays the same.
+struct Root {
+    base: Example,
+    /// Its place in the map, where it is part of the specification.
+    process: Option<usize>,
+    candidates: Vec<Example>,
+    /// How many combinations of arguments are listed.
+    listed: usize,
+    tried: TriedRoot,
+}
+
+/// Tries at most this many combinations of arguments for each process.
 pub fn suggest(
     subject: &Subject,
     outcome: &mut Outcome,
@@ -33,11 +62,16 @@ pub fn suggest(
     most: usize,
     progress: &Progress,
 ) -> Suggestions {
-    let examples: Vec<Example> = outcome.examples.iter().map(|one| one.example.clone()).collect();
-    let (candidates, mut exhaustive) = candidates(subject, &examples, most);
+    let suite: Vec<Example> = outcome.examples.iter().map(|one| one.example.clone()).collect();
+    let opened: Vec<(Example, Opened)> =
+        suite.iter().filter_map(|example| Some((example.clone(), subject.open(example).ok()?))).collect();
+    let mut roots = roots(outcome, &opened, most);
+    let candidates: Vec<(usize, Example)> = (roots.iter().enumerate())
+        .flat_map(|(root, one)| one.candidates.iter().map(move |example| (root, example.clone())))
+        .collect();
     let measured: Vec<Option<(Coverage, bool)>> = candidates
         .par_iter()
-        .map(|example| {
+        .map(|(_, example)| {
             let opened = subject.open(example).ok()?;
             let places = outcome.specification.find(&opened.map, &opened.sources);
             let limits = limits_of(example, settings, candidates.len());
@@ -46,8 +80,11 @@ pub fn suggest(
             Some((measurement.coverage.placed(&places, &outcome.specification.map), complete))
         })
         .collect();
-    exhaustive &= measured.iter().all(|one| one.as_ref().is_some_and(|(_, complete)| *complete));
-    exhaustive &= outcome.examples.iter().all(|one| one.stopped.is_none());
+    for ((root, _), one) in candidates.iter().zip(&measured) {
+        let tried = &mut roots[*root].tried;
+        tried.combinations += usize::from(one.is_some());
+        tried.all &= one.as_ref().is_some_and(|(_, complete)| *complete);
+    }
     let mut open = outcome.holes();
     let mut chosen: Vec<(Example, Vec<Item>)> = Vec::new();
     // Always the one that closes the most, the first of equals.
@@ -64,82 +101,203 @@ pub fn suggest(
             .max_by_key(|(closed, _)| closed.len());
         let Some((closed, index)) = best.filter(|(closed, _)| !closed.is_empty()) else { break };
         open.retain(|hole| !closed.contains(hole));
-        chosen.push((candidates[index].clone(), closed));
+        chosen.push((candidates[index].1.clone(), closed));
     }
     let map = &outcome.specification.map;
-    let started = map.reachable(&outcome.roots);
-    let (open, elsewhere): (Vec<Item>, _) = open.into_iter().partition(|hole| started[hole.place(map).1]);
-    let certain: &[Item] = if exhaustive { &open } else { &[] };
-    advise(&mut outcome.findings, &chosen, certain);
+    let started: Vec<usize> = (roots.iter())
+        .filter(|root| root.tried.combinations > 0)
+        .filter_map(|root| root.process)
+        .chain(outcome.roots.iter().copied())
+        .collect();
+    let reached = map.reachable(&started);
+    let (open, elsewhere): (Vec<Item>, _) = open.into_iter().partition(|hole| reached[hole.place(map).1]);
+    for root in roots.iter_mut().filter(|root| root.tried.all) {
+        root.tried.combinations = root.listed;
+    }
+    let not_tried = not_tried(outcome, &opened, &roots, &started);
+    let all = roots.iter().all(|root| root.tried.all);
+    let exhaustive = all && not_tried.is_empty();
+    // Where nothing has parameters, nothing was varied.
+    let varied = roots.iter().any(|root| root.listed > 1);
+    let claim = (exhaustive || all && varied).then(|| claim(&roots, exhaustive));
+    advise(&mut outcome.findings, &outcome.specification.map, &chosen, &open, claim.as_deref());
     let tried = measured.iter().flatten().count();
-    Suggestions { tried, exhaustive, examples: chosen, open, elsewhere }
+    let roots = roots.into_iter().map(|root| root.tried).collect();
+    Suggestions { tried, roots, exhaustive, not_tried, examples: chosen, open, elsewhere }
 }
 
-/// A hole that an example closes is a missing example; one that none can close is a defect for certain.
-fn advise(findings: &mut [Finding], chosen: &[(Example, Vec<Item>)], certain: &[Item]) {
-    for finding in findings {
-        let hole = match finding.subject {
-            FindingSubject::Decision(decision, outcome) => Some(Item::Outcome(decision, outcome)),
-            FindingSubject::Action(action) => Some(Item::Action(action)),
-            FindingSubject::Block(block) => Some(Item::Block(block)),
-            FindingSubject::Process(_) => None,
+/// The processes to start: those of the suite, then those that nothing starts.
+fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Root> {
+    let mut known: Vec<(String, String)> = Vec::new();
+    for given in opened.iter().flat_map(|(_, opened)| opened.given_arguments()) {
+        if !known.contains(&given) {
+            known.push(given);
+        }
+    }
+    let suite: Vec<&Example> = outcome.examples.iter().map(|one| &one.example).collect();
+    let mut roots: Vec<Root> = Vec::new();
+    for (example, opened) in opened {
+        let name = without_arguments(example.start());
+        let base = Example { root: Some(name.clone()), name, trace: None, place: None, ..example.clone() };
+        if roots.iter().any(|root| root.base == base) {
+            continue;
+        }
+        let process = opened.root.and_then(|root| place(outcome, opened, root));
+        roots.push(root(base, process, opened.arguments(None, &known, most), &suite));
+    }
+    let map = &outcome.specification.map;
+    let reached = map.reachable(&outcome.roots);
+    for (process, entry) in map.processes.iter().enumerate().filter(|(process, _)| !reached[*process]) {
+        let Some((example, opened)) = opened.first() else { continue };
+        let base = Example {
+            root: Some(entry.name.clone()),
+            name: entry.name.clone(),
+            file: None,
+            trace: None,
+            place: None,
+            ..example.clone()
         };
-        let Some(hole) = hole else { continue };
-        let closing = chosen.iter().find(|(_, closed)| closed.contains(&hole));
-        match closing {
+        roots.push(root(base, Some(process), opened.arguments(Some(&entry.name), &known, most), &suite));
+    }
+    // What the suite has tried was tried.
+    for root in &mut roots {
+        let same = |one: &&crate::run::ExampleOutcome| {
+            let (base, example) = (&root.base, one.example.clone());
+            let start = without_arguments(example.start());
+            start == base.start()
+                && Example { root: base.root.clone(), name: base.name.clone(), place: None, ..example }
+                    == *base
+        };
+        let own: Vec<&crate::run::ExampleOutcome> = outcome.examples.iter().filter(same).collect();
+        root.tried.combinations += own.len();
+        root.tried.all &= own.iter().all(|one| one.stopped.is_none());
+    }
+    roots
+}
+
+/// The examples that start a process with these arguments, those of the suite left out.
+fn root(
+    base: Example,
+    process: Option<usize>,
+    arguments: Result<Arguments, String>,
+    suite: &[&Example],
+) -> Root {
+    let mut tried = TriedRoot { process: base.described(), combinations: 0, all: false, problem: None };
+    let (mut candidates, mut listed) = (Vec::new(), 0);
+    match arguments {
+        Err(problem) => tried.problem = Some(problem),
+        Ok(arguments) => {
+            tried.all = arguments.all;
+            listed = arguments.combinations.len();
+            for values in arguments.combinations {
+                let root = match values.is_empty() {
+                    true => base.name.clone(),
+                    false => format!("{} ({})", base.name, values.join(", ")),
+                };
+                let known = suite.iter().any(|known| {
+                    same_root(known.start(), &root)
+                        && known.trace.is_none()
+                        && known.file == base.file
+                        && known.modules == base.modules
+                        && known.constants == base.constants
+                });
+                if !known {
+                    let mut candidate = Example { root: Some(root), ..base.clone() };
+                    candidate.name = candidate.described();
+                    candidates.push(candidate);
+                }
+            }
+        }
+    }
+    Root { base, process, candidates, listed, tried }
+}
+
+/// A process of an example in the specification.
+fn place(outcome: &Outcome, opened: &Opened, process: usize) -> Option<usize> {
+    let span = outcome.specification.own_span(&opened.sources, opened.map.processes[process].span)?;
+    outcome.specification.map.processes.iter().position(|entry| entry.span == span)
+}
+
+/// What examples could have that none has which was tried.
+fn not_tried(
+    outcome: &Outcome,
+    opened: &[(Example, Opened)],
+    roots: &[Root],
+    started: &[usize],
+) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let all = |names: Vec<String>| {
+        let mut names = names;
+        names.sort_by_key(|name| name.to_ascii_lowercase());
+        names.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+        names
+    };
+    let partly: Vec<String> = roots
+        .iter()
+        .filter(|root| !root.tried.all && root.tried.problem.is_none())
+        .map(|root| root.tried.process.clone())
+        .collect();
+    if !partly.is_empty() {
+        found.push(format!("other arguments of {}, or larger limits", partly.join(", ")));
+    }
+    let map = &outcome.specification.map;
+    let others = (0..map.processes.len()).filter(|process| !started.contains(process));
+    let others = all(others.map(|process| map.processes[process].name.clone()).collect());
+    if !others.is_empty() {
+        found.push(format!("{} as the process to start", others.join(", ")));
+    }
+    let (_, first) = match opened.first() {
+        Some(first) => first,
+        None => return found,
+    };
+    if started.iter().any(|&process| first.gates_of(&map.processes[process].name) > 1) {
+        found.push("other gates".to_owned());
+    }
+    let constants = all(opened.iter().flat_map(|(_, opened)| opened.constants()).collect());
+    if !constants.is_empty() {
+        found.push(format!("other values of {}", constants.join(", ")));
+    }
+    let modules = all(opened.iter().flat_map(|(_, opened)| opened.imported_modules()).collect());
+    if !modules.is_empty() {
+        found.push(format!("other modules in place of {}", modules.join(", ")));
+    }
+    found
+}
+
+/// What can be said about holes that stay open after all arguments were tried.
+fn claim(roots: &[Root], exhaustive: bool) -> String {
+    if exhaustive {
+        return "no example can close this: all of them were tried".to_owned();
+    }
+    let names: Vec<&str> = roots.iter().map(|root| root.tried.process.as_str()).collect();
+    format!("no arguments of {} close this: all of them were tried", names.join(" or "))
+}
+
+/// A hole that an example closes is a missing example; about others, `claim` is all that is known.
+fn advise(
+    findings: &mut [Finding],
+    map: &model::CoverageMap,
+    chosen: &[(Example, Vec<Item>)],
+    open: &[Item],
+    claim: Option<&str>,
+) {
+    for finding in findings {
+        let closes = |closed: &[Item]| match finding.subject {
+            FindingSubject::Decision(decision, outcome) => closed.contains(&Item::Outcome(decision, outcome)),
+            FindingSubject::Action(action) => closed.contains(&Item::Action(action)),
+            FindingSubject::Block(block) => closed.contains(&Item::Block(block)),
+            FindingSubject::Process(process) => closed.iter().any(|hole| hole.place(map).1 == process),
+        };
+        match chosen.iter().find(|(_, closed)| closes(closed)) {
             Some((example, _)) => {
                 finding.kind = FindingKind::MissingExample;
-                finding.message = format!("missing example: {} closes this", example.name);
+                finding.message = format!("missing example: {} reaches this", example.name);
                 finding.advice = Some(format!("add `{}` to the suite", example.name));
             }
-            None if certain.contains(&hole) => {
-                let certainty =
-                    "no example can close this: all arguments of the suite's processes were tried";
-                finding.advice = Some(certainty.to_owned());
-            }
+            None if closes(open) => finding.advice = claim.map(str::to_owned),
             None => {}
         }
     }
-}
-
-/// The examples that differ from those of the suite by the arguments of their roots.
-fn candidates(subject: &Subject, examples: &[Example], most: usize) -> (Vec<Example>, bool) {
-    let (mut exhaustive, mut have_parameters) = (true, false);
-    let mut bases: Vec<Example> = Vec::new();
-    let mut found: Vec<Example> = Vec::new();
-    for example in examples {
-        exhaustive &= example.constants.is_empty() && example.modules.is_empty();
-        let name = without_arguments(example.start());
-        let base = Example { root: Some(name.clone()), name, place: None, ..example.clone() };
-        if bases.contains(&base) {
-            continue;
-        }
-        let Some((arguments, all)) = subject.arguments(example, most) else {
-            exhaustive = false;
-            continue;
-        };
-        exhaustive &= all;
-        have_parameters |= arguments.iter().any(|arguments| !arguments.is_empty());
-        for arguments in arguments {
-            let root = if arguments.is_empty() {
-                base.name.clone()
-            } else {
-                format!("{} ({})", base.name, arguments.join(", "))
-            };
-            let known = examples.iter().any(|known| {
-                same_root(known.start(), &root)
-                    && known.modules == base.modules
-                    && known.constants == base.constants
-            });
-            if !known {
-                let mut candidate = Example { root: Some(root), ..base.clone() };
-                candidate.name = candidate.described();
-                found.push(candidate);
-            }
-        }
-        bases.push(base);
-    }
-    (found, exhaustive && have_parameters)
 }
 
 /// A root up to its arguments: process and gates, which have no brackets inside.

@@ -11,6 +11,16 @@
 //! [[example]]
 //! directory = "inputs"                 # one example for each .lnt file in it,
 //! module = "INPUT"                     # which takes the place of this module
+//!
+//! [[example]]
+//! file = "examples/a.lnt"              # a module that imports the model and starts it,
+//!
+//! [[example]]
+//! file = "runs/a.seq"                  # or a trace: the labels of a run of the root
+//! root = "SYSTEM (2, true)"
+//!
+//! [[example]]
+//! directory = "runs"                   # without `module`: an example for each such file in it
 //! ```
 
 use std::collections::BTreeMap;
@@ -19,6 +29,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use source::{Diagnostic, FileId, Sources, Span};
 use toml::Spanned;
+
+use crate::trace::{Trace, parse_trace};
 
 /// One set of inputs to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,15 +41,71 @@ pub struct Example {
     pub root: Option<String>,
     /// Modules to add or replace: name and text.
     pub modules: Vec<(String, String)>,
+    /// Where these modules were read, as the suite writes it: name and path.
+    pub module_files: Vec<(String, String)>,
     /// Constants to bind: name and expression.
     pub constants: Vec<(String, String)>,
+    /// A module of its own that imports the model, and starts it.
+    pub file: Option<ExampleModule>,
+    /// The runs of the root that it consists of; none where it is all of them.
+    pub trace: Option<Trace>,
     /// A limit on states of its own.
     pub max_states: Option<usize>,
     /// Where it is written, in the suite.
     pub place: Option<Span>,
 }
 
+/// A module that imports the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExampleModule {
+    /// Where it was read, as the suite writes it.
+    pub written: String,
+    /// Where it was read.
+    pub path: PathBuf,
+}
+
+/// Files with these extensions are examples: a module that imports the model, or a trace.
+const EXTENSIONS: [&str; 4] = ["lnt", "seq", "trace", "txt"];
+
 impl Example {
+    /// The example in a file, a module that imports the model or a trace, as its extension tells; nothing where it tells
+    /// neither.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("a.seq");
+    /// std::fs::write(&path, "\"OPEN\"\n")?;
+    /// let example = cover::Example::of_file(&path).unwrap().unwrap();
+    /// assert_eq!(example.trace.unwrap().runs[0].labels, ["OPEN"]);
+    /// assert!(cover::Example::of_file(std::path::Path::new("MAIN (1)")).is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn of_file(path: &Path) -> Option<Result<Self, Diagnostic>> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        EXTENSIONS.contains(&extension.as_str()).then(|| {
+            let written = path.display().to_string();
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let example = Self { name: stem.unwrap_or_default(), ..Self::default() };
+            example.with_file(path, &written)
+        })
+    }
+
+    /// The same from a file.
+    fn with_file(self, path: &Path, written: &str) -> Result<Self, Diagnostic> {
+        let is_module = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("lnt"));
+        let text = std::fs::read(path)
+            .map_err(|error| Diagnostic::error(format!("can't read {}: {error}", path.display())))?;
+        let written = written.to_owned();
+        if is_module {
+            return Ok(Self { file: Some(ExampleModule { written, path: path.to_path_buf() }), ..self });
+        }
+        match parse_trace(&String::from_utf8_lossy(&text)) {
+            Ok(runs) => Ok(Self { trace: Some(Trace { file: written, runs }), ..self }),
+            Err((line, reason)) => Err(Diagnostic::error(format!("{}:{line}: {reason}", path.display()))
+                .help("a trace has a label on each line, or is in the simple SEQ format of CADP")),
+        }
+    }
+
     /// The example that starts a process: `MAIN (2, true)`.
     pub fn of_root(root: &str) -> Self {
         Self { name: root.trim().to_owned(), root: Some(root.trim().to_owned()), ..Self::default() }
@@ -52,11 +120,62 @@ impl Example {
     pub fn described(&self) -> String {
         let constants = self.constants.iter().map(|(name, value)| format!("{name} = {value}"));
         let modules = self.modules.iter().map(|(name, _)| name.clone());
-        let parts: Vec<String> = constants.chain(modules).collect();
+        let file = self.file.iter().map(|file| file.written.clone());
+        let trace = self.trace.iter().map(|trace| trace.file.clone());
+        let parts: Vec<String> = constants.chain(modules).chain(file).chain(trace).collect();
         match parts.is_empty() {
             true => self.start().to_owned(),
             false => format!("{} with {}", self.start(), parts.join(", ")),
         }
+    }
+
+    /// The example as it is written in a suite.
+    ///
+    /// ```
+    /// let example = cover::Example {
+    ///     constants: vec![("SIZE".to_owned(), "3".to_owned()), ("FIRST".to_owned(), "red".to_owned())],
+    ///     ..cover::Example::of_root("MAIN (\"a\")")
+    /// };
+    /// assert_eq!(
+    ///     example.to_toml(),
+    ///     "[[example]]\nroot = \"MAIN (\\\"a\\\")\"\nconstants = { SIZE = 3, FIRST = \"red\" }\n"
+    /// );
+    /// ```
+    pub fn to_toml(&self) -> String {
+        // Strings of JSON are strings of TOML.
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let key = |name: &str| {
+            let is_bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+            if !name.is_empty() && name.chars().all(is_bare) { name.to_owned() } else { quoted(name) }
+        };
+        let table = |entries: Vec<String>| format!("{{ {} }}", entries.join(", "));
+        let mut text = String::from("[[example]]\n");
+        if let Some(root) = &self.root {
+            text.push_str(&format!("root = {}\n", quoted(root)));
+        }
+        let file = self.file.as_ref().map(|file| &file.written);
+        if let Some(file) = file.or(self.trace.as_ref().map(|trace| &trace.file)) {
+            text.push_str(&format!("file = {}\n", quoted(file)));
+        }
+        if !self.module_files.is_empty() {
+            let files =
+                self.module_files.iter().map(|(name, file)| format!("{} = {}", key(name), quoted(file)));
+            text.push_str(&format!("modules = {}\n", table(files.collect())));
+        }
+        if !self.constants.is_empty() {
+            let value = |value: &str| match value.parse::<i64>() {
+                Ok(number) => number.to_string(),
+                Err(_) if matches!(value, "true" | "false") => value.to_owned(),
+                Err(_) => quoted(value),
+            };
+            let constants =
+                self.constants.iter().map(|(name, text)| format!("{} = {}", key(name), value(text)));
+            text.push_str(&format!("constants = {}\n", table(constants.collect())));
+        }
+        if let Some(limit) = self.max_states {
+            text.push_str(&format!("max_states = {limit}\n"));
+        }
+        text
     }
 }
 
@@ -102,7 +221,7 @@ pub fn parse_suite(file: FileId, text: &str, folder: &Path) -> Result<Vec<Exampl
     if reading.diagnostics.is_empty() { Ok(reading.examples) } else { Err(reading.diagnostics) }
 }
 
-const KEYS: [&str; 7] = ["name", "root", "modules", "constants", "max_states", "directory", "module"];
+const KEYS: [&str; 8] = ["name", "root", "file", "modules", "constants", "max_states", "directory", "module"];
 
 /// The file as written.
 #[derive(Deserialize)]
@@ -122,6 +241,7 @@ struct WrittenExample {
     #[serde(default)]
     constants: BTreeMap<String, Spanned<Constant>>,
     max_states: Option<Spanned<usize>>,
+    file: Option<Spanned<String>>,
     directory: Option<Spanned<String>>,
     module: Option<Spanned<String>>,
 }
@@ -174,10 +294,13 @@ impl Reading<'_> {
     fn example(&mut self, written: &Spanned<WrittenExample>) {
         let place = self.span(written);
         let example = written.get_ref();
-        let mut modules = Vec::new();
+        let (mut modules, mut module_files) = (Vec::new(), Vec::new());
         for (name, path) in &example.modules {
             match std::fs::read_to_string(self.folder.join(path.get_ref())) {
-                Ok(text) => modules.push((name.clone(), text)),
+                Ok(text) => {
+                    modules.push((name.clone(), text));
+                    module_files.push((name.clone(), path.get_ref().clone()));
+                }
                 Err(error) => self.unreadable(path, &error),
             }
         }
@@ -188,7 +311,7 @@ impl Reading<'_> {
             self.diagnostics.push(
                 Diagnostic::error("the root of an example is empty")
                     .label(self.span(root), "no process")
-                    .help("write `root = \"MAIN\"`, or leave it away"),
+                    .help("write `root = \"MAIN\"`, or leave it out"),
             );
         }
         let root = example.root.as_ref().map(|root| root.get_ref().trim().to_owned());
@@ -197,21 +320,43 @@ impl Reading<'_> {
             name: String::new(),
             root,
             modules,
+            module_files,
             constants,
+            file: None,
+            trace: None,
             max_states: example.max_states.as_ref().map(|limit| *limit.get_ref()),
             place: Some(place),
         };
+        if let (Some(file), Some(directory)) = (&example.file, &example.directory) {
+            self.diagnostics.push(
+                Diagnostic::error("an example is a file or the files of a directory, not both")
+                    .label(self.span(file), "a file")
+                    .label(self.span(directory), "a directory"),
+            );
+            return;
+        }
         match (&example.directory, &example.module) {
             (None, None) => {
-                let name = named.unwrap_or_else(|| base.described());
-                self.examples.push(Example { name, ..base });
+                let example = match &example.file {
+                    Some(file) => base.with_file(&self.folder.join(file.get_ref()), file.get_ref()),
+                    None => Ok(base),
+                };
+                match example {
+                    Ok(example) => {
+                        let name = named.unwrap_or_else(|| example.described());
+                        self.examples.push(Example { name, ..example });
+                    }
+                    Err(diagnostic) => self.wrong_file(written.get_ref().file.as_ref(), diagnostic),
+                }
             }
-            (Some(directory), Some(module)) => self.directory(directory, module.get_ref(), &base, named),
-            (Some(directory), None) => self.diagnostics.push(
-                Diagnostic::error("which module do the files of this directory take the place of?")
-                    .label(self.span(directory), "needs `module` beside it")
-                    .help("write `module = \"INPUT\"`, the name that the model imports"),
-            ),
+            (Some(directory), module) => {
+                self.directory(
+                    directory,
+                    module.as_ref().map(|module| module.get_ref().as_str()),
+                    &base,
+                    named,
+                );
+            }
             (None, Some(module)) => self.diagnostics.push(
                 Diagnostic::error("`module` belongs to `directory`")
                     .label(self.span(module), "no directory is named")
@@ -220,37 +365,66 @@ impl Reading<'_> {
         }
     }
 
-    /// One example for each file of a directory.
-    fn directory(&mut self, written: &Spanned<String>, module: &str, base: &Example, named: Option<String>) {
+    /// One example for each file of a directory: modules that take the place of one, or examples of their own.
+    fn directory(
+        &mut self,
+        written: &Spanned<String>,
+        module: Option<&str>,
+        base: &Example,
+        named: Option<String>,
+    ) {
         let directory = self.folder.join(written.get_ref());
         let entries = match std::fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(written, &error),
         };
-        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        files.retain(|path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("lnt")));
+        let extensions = if module.is_some() { &EXTENSIONS[..1] } else { &EXTENSIONS[..] };
+        let wanted = |path: &PathBuf| {
+            let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+            extensions.iter().any(|wanted| extension.as_ref().is_some_and(|own| own == wanted))
+        };
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(wanted).collect();
         files.sort();
         if files.is_empty() {
+            let kinds: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
+            let kinds = kinds.join(", ");
             self.diagnostics.push(
-                Diagnostic::error(format!("the directory {} has no .lnt files", directory.display()))
+                Diagnostic::error(format!("the directory {} has no {kinds} files", directory.display()))
                     .label(self.span(written), "no examples here"),
             );
         }
         for path in files {
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            match std::fs::read_to_string(&path) {
-                Ok(text) => {
-                    let mut example = base.clone();
-                    example.name = match &named {
-                        Some(name) => format!("{name} {stem}"),
-                        None => stem,
-                    };
-                    example.modules.push((module.to_owned(), text));
-                    self.examples.push(example);
-                }
-                Err(error) => self.unreadable(written, &error),
+            let name = match &named {
+                Some(name) => format!("{name} {stem}"),
+                None => stem,
+            };
+            let file = path.file_name().unwrap_or_default();
+            let as_written = Path::new(written.get_ref()).join(file).display().to_string();
+            let mut example = Example { name, ..base.clone() };
+            match module {
+                None => match example.with_file(&path, &as_written) {
+                    Ok(example) => self.examples.push(example),
+                    Err(diagnostic) => self.wrong_file(Some(written), diagnostic),
+                },
+                Some(module) => match std::fs::read_to_string(&path) {
+                    Ok(text) => {
+                        example.modules.push((module.to_owned(), text));
+                        example.module_files.push((module.to_owned(), as_written));
+                        self.examples.push(example);
+                    }
+                    Err(error) => self.unreadable(written, &error),
+                },
             }
         }
+    }
+
+    /// A file that is no example.
+    fn wrong_file(&mut self, written: Option<&Spanned<String>>, diagnostic: Diagnostic) {
+        self.diagnostics.push(match written {
+            Some(written) => diagnostic.label(self.span(written), "named here"),
+            None => diagnostic,
+        });
     }
 
     fn unreadable(&mut self, path: &Spanned<String>, error: &std::io::Error) {
@@ -292,6 +466,20 @@ mod tests {
             assert!(!sources.render_all(diagnostics, false).is_empty());
         }
         parsed
+    }
+
+    /// What is suggested can be pasted: it is read back as the same example.
+    #[test]
+    fn examples_are_written_as_they_are_read() {
+        let root = "MAIN (\"a\\n\", '{', {1, 2})";
+        let constants = [("N", "2"), ("ON", "true"), ("S", "a + \"b\"")];
+        let example = Example {
+            constants: constants.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            max_states: Some(70),
+            ..Example::of_root(root)
+        };
+        let read = parse(&example.to_toml()).unwrap().remove(0);
+        assert_eq!(Example { name: example.name.clone(), place: None, ..read }, example);
     }
 
     #[test]

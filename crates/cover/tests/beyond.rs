@@ -126,8 +126,8 @@ fn suggestions_close_what_can_be_closed() {
     let mut outcome = case.run(&["MAIN (red, false)"]);
     assert_eq!(outcome.findings.len(), 3);
     let found = cover::suggest(&case.subject, &mut outcome, &Settings::default(), 100, &Progress::new());
-    assert!(found.exhaustive);
-    assert_eq!(found.tried, 5);
+    assert!(found.roots[0].all && !found.exhaustive);
+    assert_eq!((found.tried, found.roots[0].combinations), (5, 6));
     let names: Vec<&str> = found.examples.iter().map(|(example, _)| example.name.as_str()).collect();
     assert_eq!(names, ["MAIN (green, false)", "MAIN (blue, true)"]);
     // The true outcome, the block and the action.
@@ -136,31 +136,130 @@ fn suggestions_close_what_can_be_closed() {
     use FindingKind::{IllFormedDecision, MissingExample};
     assert_eq!(kinds, [MissingExample, MissingExample, IllFormedDecision]);
     let advice = outcome.findings[2].advice.as_deref().unwrap_or_default();
-    assert!(advice.contains("no example can close this"), "{advice}");
+    assert_eq!(advice, "no arguments of MAIN close this: all of them were tried");
+    assert_eq!(found.not_tried, ["other gates"]);
     // With a bound below the six, nothing is said about what no example can do.
     let mut outcome = case.run(&["MAIN (red, false)"]);
     let found = cover::suggest(&case.subject, &mut outcome, &Settings::default(), 3, &Progress::new());
-    assert!(!found.exhaustive);
+    assert!(!found.roots[0].all);
     assert_eq!(outcome.findings[2].advice, None);
 }
 
-/// Arguments of MAIN say nothing about a process that no example starts: its four holes, two outcomes of which none was
-/// evaluated, two blocks and two actions, are open elsewhere.
+/// A process that nothing starts is tried as a root. By hand: MAIN (false) closes 3 holes (an outcome, a block and an
+/// action); OTHER has 6 (two outcomes, two blocks and two actions), of which either argument closes 3.
 #[test]
-fn arguments_do_not_help_where_nothing_starts() {
+fn processes_that_nothing_starts_are_tried_as_roots() {
     let case = Case::new(
         "process MAIN [A, B : none] (b : bool) is if b then A else B end if end process
          process OTHER [C, D : none] (c : bool) is if c then C else D end if end process",
     );
     let (outcome, found) = case.suggest(&[Example::of_root("MAIN (true)")], &Settings::default());
-    assert!(found.exhaustive);
-    assert_eq!((found.examples.len(), found.open.len(), found.elsewhere.len()), (1, 0, 6));
-    assert!(
-        outcome
-            .findings
-            .iter()
-            .all(|finding| { !finding.advice.as_deref().unwrap_or_default().contains("no example can") })
+    assert!(found.roots.iter().all(|root| root.all));
+    let names: Vec<&str> = found.examples.iter().map(|(example, _)| example.name.as_str()).collect();
+    assert_eq!(names, ["MAIN (false)", "OTHER (false)", "OTHER (true)"]);
+    assert_eq!((found.open.len(), found.elsewhere.len()), (0, 0));
+    let kinds: Vec<FindingKind> = outcome.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::MissingExample; 2]);
+    // Where its arguments can't be listed, and the suite has none of the type, it is not tried, and that is told.
+    let case = Case::new(
+        "process MAIN [A : none] is A end process
+         process OTHER [C : any] (s : string) is C (s) end process",
     );
+    let (_, found) = case.suggest(&[Example::of_root("MAIN")], &Settings::default());
+    assert_eq!((found.open.len(), found.elsewhere.len()), (0, 2));
+    assert_eq!(found.roots[1].problem.as_deref(), Some("no value of its parameter s is known"));
+    assert_eq!(found.not_tried, ["OTHER as the process to start"]);
+}
+
+/// What no argument closes may be closed by something that was not tried, and each of these is: another root, other gates, a
+/// constant that the suite leaves alone, another module. So nothing is said to be impossible; what was not tried is told.
+#[test]
+fn nothing_is_impossible_that_was_not_tried() {
+    // The hole, one example that closes it, and what the search says that it did not try.
+    let holes: [(&str, &str, Example, &str); 3] = [
+        (
+            "process P [A, B : none] (n : nat) is if n > 3 then A else B end if end process
+             process MAIN [A, B : none] (b : bool) is use b; P [...] (1) end process",
+            "MAIN (true)",
+            Example::of_root("P (4)"),
+            "P as the process to start",
+        ),
+        (
+            "process MAIN [A, B : none] (b : bool) is use b; par A in A || B end par end process",
+            "MAIN (true)",
+            Example::of_root("MAIN [A, A] (true)"),
+            "other gates",
+        ),
+        (
+            "function SIZE : nat is return 1 end function
+             process MAIN [A : none] (b : bool) is use b; A; if SIZE > 2 then A end if end process",
+            "MAIN (true)",
+            Example {
+                constants: vec![("SIZE".to_owned(), "3".to_owned())],
+                ..Example::of_root("MAIN (true)")
+            },
+            "other values of SIZE",
+        ),
+    ];
+    for (text, root, closing, untried) in holes {
+        let case = Case::new(text);
+        let (outcome, found) = case.suggest(&[Example::of_root(root)], &Settings::default());
+        assert!(!found.open.is_empty() && found.examples.is_empty(), "{text}");
+        assert!(found.not_tried.iter().any(|line| line == untried), "{text}: {:?}", found.not_tried);
+        for finding in &outcome.findings {
+            assert!(!finding.advice.as_deref().unwrap_or("").contains("no example"), "{text}: {finding:?}");
+        }
+        let refuted = case.run_examples(&[Example::of_root(root), closing], &Settings::default());
+        assert!(refuted.holes().len() < outcome.holes().len(), "{text}");
+    }
+    // With one gate, one process, no constants and no imports, the arguments are all that there is.
+    let case =
+        Case::new("process MAIN [A : none] (b : bool) is A; if b and not (b) then A end if end process");
+    let (outcome, found) = case.suggest(&[Example::of_root("MAIN (true)")], &Settings::default());
+    assert!(found.exhaustive && !found.open.is_empty());
+    assert_eq!(
+        outcome.findings[0].advice.as_deref(),
+        Some("no example can close this: all of them were tried")
+    );
+}
+
+/// Another module in place of an imported one closes a hole: that is told as well.
+#[test]
+fn other_modules_were_not_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lnt");
+    let text =
+        "module m (input) is process MAIN [A : none] (b : bool) is use b; A; if ON then A end if end process
+        end module";
+    std::fs::write(&path, text).unwrap();
+    let input = "module input is function ON : bool is return false end function end module";
+    std::fs::write(folder.path().join("input.lnt"), input).unwrap();
+    let case = Case { subject: Subject::new(&path), _folder: folder };
+    let (_, found) = case.suggest(&[Example::of_root("MAIN (true)")], &Settings::default());
+    assert_eq!(found.not_tried, ["other values of ON", "other modules in place of input"]);
+}
+
+/// All arguments vary, not only the last one: `a` and `b` have to be 3 at once, far from the start of a list that would
+/// have all of b first. Records are listed too, and a string is taken from the suite. By hand: with 20 combinations, those of sum
+/// 0 to 4 (1 + 2 + 3 + 4 + 5 = 15) and five of sum 5 are tried: (2, 2) is among them, as the one of sum 4 in the middle.
+#[test]
+fn arguments_are_tried_diagonally() {
+    let case = Case::new(
+        "process MAIN [A, B : none] (a, b : nat) is if (a == 2) and (b == 2) then A else B end if end process",
+    );
+    let (_, found) = case.suggest(&[Example::of_root("MAIN (0, 0)")], &Settings::default());
+    let names: Vec<&str> = found.examples.iter().map(|(example, _)| example.name.as_str()).collect();
+    assert_eq!(names, ["MAIN (2, 2)"]);
+    let case = Case::new(
+        "type point is point (x, y : nat) with \"get\" end type
+         process MAIN [A, B : none] (p : point, s : string) is
+            if (p.x == 1) and (p.y == 2) and (s == \"on\") then A else B end if
+         end process",
+    );
+    let (_, found) = case.suggest(&[Example::of_root("MAIN (point (7, 7), \"on\")")], &Settings::default());
+    let roots: Vec<&str> = found.examples.iter().map(|(example, _)| example.start()).collect();
+    assert_eq!(roots, ["MAIN (point (1, 2), \"on\")"]);
+    assert!(!found.exhaustive);
 }
 
 /// Constants may have other values than those of the suite, and are part of what is suggested.
@@ -176,6 +275,7 @@ fn suggestions_keep_constants() {
     };
     let (_, found) = case.suggest(&[sized(1), sized(2)], &Settings::default());
     assert!(!found.exhaustive && found.examples.is_empty());
+    assert_eq!(found.not_tried[1], "other values of SIZE");
     let (_, found) = case.suggest(&[sized(1), sized(3)], &Settings::default());
     let names: Vec<&str> = found.examples.iter().map(|(example, _)| example.name.as_str()).collect();
     assert_eq!(names, ["MAIN (true) with SIZE = 3"]);

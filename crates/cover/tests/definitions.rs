@@ -242,20 +242,21 @@ fn finding_non_synchronisable_action() {
     let outcome = cover("process MAIN [A, B : none] is par A in A; B || B end par end process", &["MAIN"]);
     assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
     assert_eq!(outcome.findings[0].why, ["it should meet MAIN, which has no action on A"]);
-    assert!(outcome.findings[0].message.ends_with("nor 1 action behind it"));
+    assert!(outcome.findings[0].message.ends_with(", and neither does the action after it"));
     // The partner is never ready at the same time: each waits for the other.
     let outcome =
         cover("process MAIN [A, B : none] is par A, B in A; B || B; A end par end process", &["MAIN"]);
     assert_eq!(found(&outcome), [(sync, "A".to_owned()), (sync, "B".to_owned())]);
     assert!(outcome.findings[0].why[0].contains("never ready for A"));
-    // The way to it is silent, so that no step tells of the decision: the action is what never happens.
+    // The decision is evaluated on a silent way, and holds: the action is what never happens.
     let outcome = cover(
         "process MAIN [A, B : none] (x : bool) is
             par A in select if x then null; A end if [] B end select || stop end par
          end process",
         &["MAIN (true)"],
     );
-    assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
+    let unnecessary = (FindingKind::UnnecessaryDecision, "x".to_owned());
+    assert_eq!(found(&outcome), [unnecessary, (sync, "A".to_owned())]);
     // The values never match.
     let outcome = cover(
         "process MAIN [A : any] is par A in A (1 of nat) || A (2 of nat) end par end process",
@@ -377,7 +378,7 @@ fn an_outcome_among_several_ways_is_needed_where_all_are_blocked() {
     assert_eq!(found(&outcome), [(ill, "x".to_owned()), (ill, "y".to_owned())]);
     assert_eq!(
         outcome.findings[0].message,
-        "ill-formed decision: it is always true, and 1 block would be reached if it were false"
+        "this decision is always true; if it were false, 1 more block would be reached"
     );
     let unnecessary = FindingKind::UnnecessaryDecision;
     let outcome = cover(text, &["MAIN (true, true)"]);
@@ -437,6 +438,67 @@ fn a_handler_of_what_nothing_raises_is_dead_code() {
     assert_eq!(outcome.findings[0].why, ["nothing raises the exception that leads to it"]);
 }
 
+/// Handlers of what a function would raise. By hand: `even` raises ODD for odd numbers, and is called with 2; `same` has an
+/// exception that its text never raises.
+#[test]
+fn a_handler_of_what_a_function_would_raise_has_its_reason() {
+    let functions = "function even [ODD : none] (n : nat) : nat is
+            if (n mod 2) == 1 then raise ODD end if; return n
+         end function
+         function same [ODD : none] (n : nat) : nat is return n end function
+         function twice [ODD : none] (n : nat) : nat is return even [ODD] (n) + even [ODD] (n) end function ";
+    let why = |call: &str| {
+        let outcome = cover(
+            &format!(
+                "{functions} process MAIN [A, B : any, C : none] is
+                    var x : nat in
+                       A; x := 2; trap exception ODD is C; x := 1 in x := {call} end trap; B (x)
+                    end var
+                 end process"
+            ),
+            &["MAIN"],
+        );
+        assert_eq!(found(&outcome), [(FindingKind::DeadCode, "C; x := 1".to_owned())]);
+        let finding = &outcome.findings[0];
+        let related: Vec<String> = (finding.related.iter())
+            .map(|(span, _)| outcome.specification.sources.slice(*span).to_owned())
+            .collect();
+        (finding.why.join("; "), related)
+    };
+    let never = "no function call raises the exception that leads to it".to_owned();
+    assert_eq!(why("even [ODD] (2)"), (never.clone(), vec!["even [ODD] (2)".to_owned()]));
+    assert_eq!(why("twice [ODD] (2)"), (never, vec!["twice [ODD] (2)".to_owned()]));
+    assert_eq!(why("same [ODD] (2)"), ("nothing raises the exception that leads to it".to_owned(), vec![]));
+}
+
+/// A choice that no value satisfies, in a process that is entered and stuck there. By hand: x is at most 255; B behind the
+/// call, and D behind the choice, are due to that.
+#[test]
+fn a_choice_that_no_value_satisfies_is_the_reason() {
+    let stuck = "x := any nat where x + limit > 255";
+    let text = |rest: &str| {
+        format!(
+            "process P [C : any, D : none] (limit : nat) is
+                var x : nat in {stuck}; C (x); D end var
+             end process
+             process MAIN [A, B : none, C : any, D : none] is A; P [C, D] (0){rest} end process"
+        )
+    };
+    for rest in ["", "; B", "; select B [] A end select"] {
+        let outcome = cover(&text(rest), &["MAIN"]);
+        assert_eq!(found(&outcome), [(FindingKind::DeadCode, stuck.to_owned())], "{rest}");
+        assert_eq!(outcome.findings[0].why, ["it is reached, but no value satisfies its condition"]);
+    }
+    // Some value satisfies it: C is offered, and finds no partner.
+    let outcome = cover(
+        "process MAIN [A : none, C : any] is
+            par C in A; var x : nat in x := any nat where x < 2; C (x) end var || stop end par
+         end process",
+        &["MAIN"],
+    );
+    assert_eq!(found(&outcome), [(FindingKind::NonSynchronisableAction, "C (x)".to_owned())]);
+}
+
 /// The one liberty, minimal: the decision at the start of the branch is critical (definition 6), and the branch stops
 /// after A. Its probe stands behind the select, which never ends: probes do not see the outcome. The step A has
 /// evaluated it and is taken: measured directly, it is seen.
@@ -451,9 +513,10 @@ fn the_liberty_an_outcome_counts_when_its_step_is_taken() {
     assert!(outcome.coverage.decisions[0].yes);
 }
 
-/// An outcome that was evaluated on the way to an action that never happens does not count: no step was taken.
+/// An outcome that was evaluated in a state that was reached counts, whether or not the action behind it happens: x is
+/// true there. The action is what is missing.
 #[test]
-fn an_outcome_of_a_way_that_is_not_taken_does_not_count() {
+fn an_outcome_counts_where_its_action_finds_no_partner() {
     let outcome = cover(
         "process MAIN [A, B : none] (x : bool) is
             par A in
@@ -464,7 +527,9 @@ fn an_outcome_of_a_way_that_is_not_taken_does_not_count() {
          end process",
         &["MAIN (true)"],
     );
-    assert_eq!(outcome.coverage.decisions[0], cover::Outcomes::default());
+    assert_eq!(outcome.coverage.decisions[0], cover::Outcomes { yes: true, no: false });
+    let unnecessary = (FindingKind::UnnecessaryDecision, "x".to_owned());
+    assert_eq!(found(&outcome), [unnecessary, (FindingKind::NonSynchronisableAction, "A".to_owned())]);
 }
 
 /// Refusing is what `only if` does: its false outcome counts although no step shows it.

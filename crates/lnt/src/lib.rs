@@ -35,7 +35,8 @@ mod tree;
 pub mod typed;
 
 pub use coverage::{
-    Instrumented, InstrumentedModule, Probes, arguments, coverage_map, def_use_pairs, instrument,
+    Arguments, Instrumented, InstrumentedModule, Probes, arguments, coverage_map, def_use_pairs,
+    function_map, instrument,
 };
 pub use load::{Checked, Loader, load, load_text};
 pub use model::{LntModel, Options};

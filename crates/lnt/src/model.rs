@@ -1,11 +1,12 @@
 //! A compiled LNT program as a [`Model`].
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use lts::{LabelId, OriginId};
 use model::{
-    DataFlow, Layout, MarkId, Model, ModelError, Observation, Observer, PackedWorker, Provenance, SharedRows,
-    Slot, StateView, Worker,
+    DataFlow, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, PackedWorker, Provenance,
+    SharedRows, Slot, StateView, Worker,
 };
 use source::{Diagnostic, Span};
 
@@ -15,7 +16,7 @@ use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
     print_value, read_summary, summary_mark,
 };
-use crate::typed::{ProcessId, Program, TypeId};
+use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
 /// The gate number of successful termination in label rows; it has no offers.
 pub(crate) const EXIT_GATE: u32 = u32::MAX;
@@ -55,19 +56,22 @@ pub struct LntModel {
     pub(crate) provenance: Provenance,
     initial: Result<Vec<Slot>, ModelError>,
     initial_origin: OriginId,
+    /// What has fired in functions before the first step.
+    initially_fired: Vec<bool>,
 }
 
 impl LntModel {
     /// Compiles a program from one of its processes, which has no value parameters.
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
-        let telling = if options.provenance { Telling::Marks(&[]) } else { Telling::Nothing };
+        let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
         Self::build(program, root, telling)
     }
 
     /// Compiles a program so that the origins of its steps also tell the values that some decisions were evaluated
-    /// on ([`LntModel::observations`]). States and steps are the same.
+    /// on ([`LntModel::observations`]), and that it tells what fired in functions ([`LntModel::fired_in_functions`]).
+    /// States and steps are the same.
     pub fn observing(program: Program, root: ProcessId, decisions: &[Span]) -> Result<Self, Vec<Diagnostic>> {
-        Self::build(program, root, Telling::Marks(decisions))
+        Self::build(program, root, Telling::Coverage(decisions))
     }
 
     /// Compiles a program so that the origins of its steps tell which variables were defined and used
@@ -104,6 +108,7 @@ impl LntModel {
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
             initial_origin: Provenance::NONE,
+            initially_fired: Vec::new(),
             program,
             compiled,
         };
@@ -119,6 +124,8 @@ impl LntModel {
             }
             Err(error) => model.initial = Err(error),
         }
+        model.initially_fired =
+            model.compiled.fired.iter().map(|fired| fired.load(Ordering::Relaxed)).collect();
         Ok(model)
     }
 
@@ -182,6 +189,24 @@ impl LntModel {
     pub fn flow(&self, mark: MarkId) -> Option<DataFlow> {
         let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
         Some(read_summary(&row, &self.compiled.code.flow_sites))
+    }
+
+    /// The functions that the program can call from its root.
+    pub fn functions(&self) -> &[FunctionId] {
+        &self.compiled.functions
+    }
+
+    /// The blocks and outcomes of functions that were executed so far, by whichever worker.
+    pub fn fired_in_functions(&self) -> Vec<(MarkKind, Span)> {
+        let fired = self.compiled.function_marks.iter().zip(&self.compiled.fired);
+        fired.filter(|(_, fired)| fired.load(Ordering::Relaxed)).map(|(&mark, _)| mark).collect()
+    }
+
+    /// Forgets what was executed in functions since the initial state.
+    pub fn forget_fired(&self) {
+        for (flag, &fired) in self.compiled.fired.iter().zip(&self.initially_fired) {
+            flag.store(fired, Ordering::Relaxed);
+        }
     }
 
     /// Looks at the rendezvous of states, on one thread.

@@ -71,6 +71,12 @@ pub struct Block {
     pub joins: Vec<usize>,
     /// The processes that it calls, positions in [`CoverageMap::processes`].
     pub calls: Vec<usize>,
+    /// Its choices of a value under a condition, `x := any T where …`: the instruction and the condition.
+    pub choices: Vec<(Span, Span)>,
+    /// Calls of functions that have to raise an exception for control to come here: handlers of it.
+    pub raised_by: Vec<Span>,
+    /// Its own calls of functions that may raise an exception, so that control leaves it there.
+    pub may_raise: Vec<Span>,
 }
 
 impl Block {
@@ -97,6 +103,8 @@ pub struct Way {
     pub after: Vec<usize>,
     /// The places it passes at which other ways meet, positions in [`CoverageMap::joins`].
     pub joins: Vec<usize>,
+    /// Calls of functions that have to raise an exception.
+    pub raised_by: Vec<Span>,
 }
 
 /// Execution needs an outcome of a decision (definition 8).

@@ -85,6 +85,12 @@ pub trait Model: Sync {
 pub trait Worker: Send {
     /// Calls `emit` for every step out of a state, in the order of the source; the same step may come twice.
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError>;
+
+    /// Calls `emit` with the origins of what is executed silently in a state, on the way to actions that may or may not
+    /// happen; none for models in which nothing precedes a step.
+    fn executed(&mut self, _state: &[Slot], _emit: &mut dyn FnMut(OriginId)) -> Result<(), ModelError> {
+        Ok(())
+    }
 }
 
 /// Computes the successors of packed states on one thread.

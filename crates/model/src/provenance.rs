@@ -20,13 +20,6 @@ pub struct Mark {
     pub process: String,
 }
 
-impl Mark {
-    /// Whether this is an outcome of a decision.
-    pub fn is_decision(&self) -> bool {
-        matches!(self.kind, MarkKind::Decision(_))
-    }
-}
-
 /// Which kind of construct fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MarkKind {

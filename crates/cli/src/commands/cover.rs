@@ -32,7 +32,10 @@ A suite is a TOML file:\n  \
     max_states = 100000\n\n  \
     [[example]]\n  \
     directory = \"inputs\"                  # an example for each .lnt file in it,\n  \
-    module = \"INPUT\"                      # which takes the place of this module\n\n\
+    module = \"INPUT\"                      # which takes the place of this module\n\n  \
+    [[example]]\n  \
+    file = \"examples/a.lnt\"               # a module that imports the model and starts it,\n  \
+                                          # or a trace (.seq, .trace, .txt): the labels of a run\n\n\
 Exit codes: 0 measured, 1 below --min or worse than --baseline, or a run-time error of the model,\n\
 2 the input is wrong, 3 a limit was hit and the coverage is partial.")]
 pub struct Cover {
@@ -41,8 +44,9 @@ pub struct Cover {
     /// A suite of examples (.toml)
     #[arg(long, value_name = "SUITE")]
     examples: Vec<PathBuf>,
-    /// An example: a process with its gates and arguments, such as 'MAIN (2, true)'
-    #[arg(long, value_name = "PROCESS")]
+    /// An example: a process with its gates and arguments, such as 'MAIN (2, true)', a module that imports the model
+    /// (.lnt), or a trace (.seq, .trace, .txt)
+    #[arg(long, value_name = "PROCESS|FILE")]
     example: Vec<String>,
     /// A folder to search for imported modules, besides the model's own
     #[arg(long, short = 'I', value_name = "FOLDER")]
@@ -53,10 +57,10 @@ pub struct Cover {
     /// How to measure: from the origins of steps, or with probes as Salaün and Ye do
     #[arg(long, value_name = "METHOD", default_value = "direct")]
     method: Method,
-    /// Write the model with probes into this folder, for use with other tools, and stop there
+    /// Write the model with probes into this folder, in two steps, for use with other tools
     #[arg(long, value_name = "DIR")]
     emit_probes: Option<PathBuf>,
-    /// Search the arguments of the suite's processes for examples that close holes, at most N for each process
+    /// Try other arguments, and processes that nothing starts, for examples that close holes: N for each process
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256")]
     suggest: Option<usize>,
     /// Compare with the saved output of an earlier run with --json: fail if something is not covered any more
@@ -117,12 +121,12 @@ impl Cover {
         let subject = Subject { path: self.model.clone(), include: self.include.clone() };
         let settings = self.settings();
         let what = format!("covering with {}", report::count(examples.len() as u64, "example"));
-        if let Some(folder) = &self.emit_probes {
-            return self.write_probes(folder, &subject, &examples, &sources, terminal);
-        }
         let outcome =
             with_progress(terminal, &what, |progress| cover::run(&subject, &examples, &settings, progress));
         let mut outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
+        if let Some(folder) = &self.emit_probes {
+            return self.write_probes(folder, &subject, &examples, &outcome, terminal);
+        }
         let suggestions = self.suggest.map(|most| {
             with_progress(terminal, "searching examples", |progress| {
                 cover::suggest(&subject, &mut outcome, &settings, most, progress)
@@ -154,6 +158,11 @@ impl Cover {
         terminal: &Terminal,
     ) -> Vec<report::Criterion> {
         let mut criteria: Vec<cover::Criterion> = Vec::new();
+        let traces = outcome.examples.iter().filter(|one| one.example.trace.is_some()).count();
+        if traces > 0 && (self.conditions || self.pairs || self.def_use) {
+            let traces = report::count(traces as u64, "trace");
+            terminal.remark(format!("further criteria leave out {traces} of the suite"));
+        }
         if self.conditions {
             criteria.extend(with_progress(terminal, "observing conditions", |progress| {
                 cover::condition_criteria(subject, outcome, settings, progress)
@@ -211,51 +220,79 @@ impl Cover {
                 Err(diagnostics) => errors.extend(diagnostics),
             }
         }
+        for written in &self.example {
+            match Example::of_file(Path::new(written)) {
+                Some(Ok(example)) => examples.push(example),
+                Some(Err(diagnostic)) => errors.push(diagnostic),
+                None => examples.push(Example::of_root(written)),
+            }
+        }
         if !errors.is_empty() {
             return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
         }
-        examples.extend(self.example.iter().map(|root| Example::of_root(root)));
         if examples.is_empty() {
             examples.push(Example { name: "MAIN".to_owned(), ..Example::default() });
         }
         Ok(examples)
     }
 
-    /// Writes the modules of the model with probes, those of the first example where it brings some along.
+    /// Writes the modules of the model with probes, in the two steps of the paper: what the second one needs follows from
+    /// what the suite covers. The modules are those of the first example where it brings some along.
     fn write_probes(
         &self,
         folder: &Path,
         subject: &Subject,
         examples: &[Example],
-        suite: &Sources,
+        outcome: &Outcome,
         terminal: &Terminal,
     ) -> Result<Answer, Failure> {
         let example = &examples[0];
-        let opened = subject
-            .open(example)
-            .map_err(|error| wrong_examples(vec![WrongExample { example: example.clone(), error }], suite))?;
-        let instrumented = cover::instrumented(&opened, &cover::Probes::all(&opened.map));
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
-        let legend_file = folder.join("probes.txt");
-        let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !is_empty && !legend_file.exists() {
-            // It may well be the folder of the model: its files have the names of those to write.
-            return Err(Failure::wrong(format!("{} has other files in it", folder.display()))
-                .help("name a new folder, an empty one, or one with probes of an earlier time"));
+        let opened = subject.open(example).map_err(|error| {
+            wrong_examples(vec![WrongExample { example: example.clone(), error }], &Sources::new())
+        })?;
+        let steps = cover::TwoSteps::new(&opened, outcome);
+        let second = folder.join(SECOND_STEP);
+        let is_ours = |folder: &Path| folder.join(LEGEND).exists();
+        let is_empty =
+            |folder: &Path| std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+        for folder in [folder, &second] {
+            if !is_empty(folder) && !is_ours(folder) {
+                // It may well be the folder of the model: its files have the names of those to write.
+                return Err(Failure::wrong(format!("{} has other files in it", folder.display()))
+                    .help("name a new folder, an empty one, or one with probes of an earlier run"));
+            }
         }
-        for module in &instrumented.modules {
-            let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
-            lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
-        }
-        let legend = legend(&opened, &instrumented);
-        lts::write_file(&legend_file, |out| out.write_all(legend.as_bytes()))?;
-        let modules = report::count(instrumented.modules.len() as u64, "module");
+        write_instrumented(folder, &opened, &steps.first)?;
+        let first = steps.first.blocks.len() + steps.first.decisions.len();
         terminal.remark(format!(
-            "{modules} with probes on gate {} in {}; probes.txt tells what each stands for",
-            instrumented.gate,
+            "first step: {} for blocks and decisions in {}; {LEGEND} tells what each stands for",
+            report::count(first as u64, "probe"),
             folder.display()
         ));
+        match steps.second.actions.len() {
+            0 => {
+                if is_ours(&second) {
+                    std::fs::remove_dir_all(&second).map_err(|error| {
+                        Failure::wrong(format!("can't remove {}: {error}", second.display()))
+                    })?;
+                }
+                terminal.remark("no second step is needed: no block is partially covered");
+            }
+            actions => {
+                write_instrumented(&second, &opened, &steps.second)?;
+                terminal.remark(format!(
+                    "second step: {} for actions of partially covered blocks in {}",
+                    report::count(actions as u64, "probe"),
+                    second.display()
+                ));
+            }
+        }
+        let all = report::count(steps.at_once as u64, "probe");
+        let saved = steps.at_once - steps.probes();
+        terminal.remark(format!("everything at once would need {all}: the two steps save {saved}"));
+        if outcome.examples.iter().any(|one| one.stopped.is_some()) {
+            terminal.remark("some examples were not explored as a whole: the second step may lack probes, or have too many");
+        }
         for (name, value) in &example.constants {
             terminal
                 .remark(format!("constant {name} is written as in the model: bind it to {value} yourself"));
@@ -317,6 +354,10 @@ impl Cover {
                 terminal.remark(outcome.specification.sources.render(&diagnostic, terminal.colour));
                 answer = Answer::No;
             }
+            if let Some(Stopped::Trace(reason)) = &one.stopped {
+                terminal.remark(format!("example `{}` is no run of the model: {reason}", one.example.name));
+                answer = Answer::No;
+            }
         }
         if shown.partial && answer == Answer::Yes {
             terminal.remark("partial result: allow more with --max-states or --max-time");
@@ -324,7 +365,8 @@ impl Cover {
         }
         if let Some(lost) = shown.baseline.as_ref().map(|change| change.lost.len()).filter(|&lost| lost > 0) {
             let places = report::count(lost as u64, "place");
-            terminal.remark(format!("{places} covered in the baseline and not any more"));
+            let verb = if lost == 1 { "is" } else { "are" };
+            terminal.remark(format!("{places} of the baseline {verb} no longer covered"));
             answer = Answer::No;
         }
         if let Some(least) = self.min {
@@ -402,8 +444,28 @@ fn wrong_examples(wrong: Vec<WrongExample>, suite: &Sources) -> Failure {
     failure
 }
 
+/// The file that tells what probes stand for; a folder that has it is one of ours.
+const LEGEND: &str = "probes.txt";
+/// The folder of the second step, inside of that of the first.
+const SECOND_STEP: &str = "second_step";
+
+/// Writes the modules of an example with some probes, and what they stand for.
+fn write_instrumented(folder: &Path, opened: &cover::Opened, probes: &cover::Probes) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
+    let instrumented = cover::instrumented(opened, probes);
+    for module in &instrumented.modules {
+        let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
+        lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
+    }
+    let legend = legend(opened, &instrumented, probes);
+    lts::write_file(&folder.join(LEGEND), |out| out.write_all(legend.as_bytes()))?;
+    Ok(())
+}
+
 /// What each probe stands for, a line each; and what has none, for want of a place at which one would change nothing.
-fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented) -> String {
+fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented, probes: &cover::Probes) -> String {
+    let map = &opened.map;
     let mut text = String::new();
     let mut line = |name: String, span: source::Span, unshown: bool| {
         let name = if unshown { format!("{name} (no probe)") } else { name };
@@ -412,14 +474,14 @@ fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented) -> String 
         let file = opened.sources.name(span.file);
         text.push_str(&format!("{name}\t{file}:{}:{}\t{}\n", place.line, place.column, words.join(" ")));
     };
-    for (number, block) in opened.map.blocks.iter().enumerate() {
-        line(format!("B{number}"), block.span, instrumented.unshown_blocks[number]);
+    for &number in &probes.blocks {
+        line(format!("B{number}"), map.blocks[number].span, instrumented.unshown_blocks[number]);
     }
-    for (number, decision) in opened.map.decisions.iter().enumerate() {
-        line(format!("D{number}"), decision.span, instrumented.unshown_decisions[number]);
+    for &number in &probes.decisions {
+        line(format!("D{number}"), map.decisions[number].span, instrumented.unshown_decisions[number]);
     }
-    for (number, action) in opened.map.actions.iter().enumerate() {
-        line(format!("A{number}"), action.span, false);
+    for &number in &probes.actions {
+        line(format!("A{number}"), map.actions[number].span, false);
     }
     text
 }

@@ -89,6 +89,11 @@ pub enum Op {
     Mark(MarkId),
     /// The decision on top of the stack has been evaluated: the mark for true, and the next one for false.
     Decide(MarkId),
+    /// A construct of a function has fired, of [`Compiled::function_marks`](super::Compiled::function_marks).
+    Fire(u32),
+    /// The decision of a function on top of the stack has been evaluated: the construct for true, and the next one for
+    /// false.
+    FireOutcome(u32),
     /// The value on top of the stack is one of [`Code::observed`]; it stays there.
     Observe(u32),
     /// The values observed since the last record are those of this decision; its outcome is on top of the stack, unless

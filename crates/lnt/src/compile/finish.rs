@@ -2,6 +2,7 @@
 //! dead slots are found.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 
 use model::SharedRows;
 use source::{Diagnostic, Span};
@@ -10,6 +11,7 @@ use super::code::{Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
 use super::types::bits_for;
 use super::{Compiled, Compiler, Placement, UNPLACED};
+use crate::typed::FunctionId;
 
 impl Compiler<'_> {
     pub(super) fn finish(mut self) -> Result<Compiled, Vec<Diagnostic>> {
@@ -32,6 +34,13 @@ impl Compiler<'_> {
             types: self.types,
             values: self.values,
             marks: self.marks,
+            fired: self.function_marks.iter().map(|_| AtomicBool::new(false)).collect(),
+            function_marks: self.function_marks,
+            functions: {
+                let mut functions: Vec<FunctionId> = self.function_numbers.into_keys().collect();
+                functions.sort_unstable();
+                functions
+            },
             observations: SharedRows::new(),
         })
     }

@@ -17,11 +17,13 @@ mod processes;
 mod statements;
 pub mod types;
 
+use std::sync::atomic::AtomicBool;
+
 use model::{Mark, MarkId, MarkKind, SharedRows, VariableSite};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
-use crate::coverage::coverage_map;
+use crate::coverage::{coverage_map, function_map};
 use crate::typed::{FunctionId, ProcessId, Program};
 use body::{Binding, Body, Place};
 use code::{Code, FlowEvent, FunctionCode, GlobalGate, Op};
@@ -40,6 +42,12 @@ pub struct Compiled {
     pub marks: Vec<Mark>,
     /// The processes and functions that the root reaches, as their extents in the source.
     pub reached: Vec<Span>,
+    /// The blocks and outcomes of functions, where these are told, and whether each has fired.
+    pub function_marks: Vec<(MarkKind, Span)>,
+    /// See above. Results of functions are remembered, so that this can't be told step by step.
+    pub fired: Vec<AtomicBool>,
+    /// The functions that are called from somewhere.
+    pub functions: Vec<FunctionId>,
     /// What was observed: the mark of a decision, its outcome or 2, and pairs of place and value.
     pub observations: SharedRows,
 }
@@ -57,8 +65,10 @@ pub struct Root {
 pub enum Telling<'w> {
     /// Nothing but their labels.
     Nothing,
-    /// Which constructs fired, and the values of these decisions.
-    Marks(&'w [Span]),
+    /// Which constructs fired.
+    Marks,
+    /// The same, with the values of these decisions, and what fired in functions.
+    Coverage(&'w [Span]),
     /// Which variables were defined and used.
     Flows,
 }
@@ -66,7 +76,8 @@ pub enum Telling<'w> {
 /// Compiles a program from its root.
 pub fn compile(program: &Program, root: &Root, telling: Telling<'_>) -> Result<Compiled, Vec<Diagnostic>> {
     let (marks, watched) = match telling {
-        Telling::Marks(watched) => (true, watched),
+        Telling::Marks => (true, [].as_slice()),
+        Telling::Coverage(watched) => (true, watched),
         Telling::Nothing | Telling::Flows => (false, [].as_slice()),
     };
     let mut compiler = Compiler {
@@ -82,6 +93,9 @@ pub fn compile(program: &Program, root: &Root, telling: Telling<'_>) -> Result<C
         flows_wanted: matches!(telling, Telling::Flows),
         flow_events: FxHashMap::default(),
         flow_sites: FxHashMap::default(),
+        functions_wanted: matches!(telling, Telling::Coverage(_)),
+        function_marks: Vec::new(),
+        function_mark_ids: FxHashMap::default(),
         block_ends: if marks { block_ends(program) } else { FxHashMap::default() },
         watched: watched.iter().copied().collect(),
         watching: FxHashMap::default(),
@@ -104,7 +118,8 @@ pub fn compile(program: &Program, root: &Root, telling: Telling<'_>) -> Result<C
 
 /// For the last statement of every block, the whole block.
 fn block_ends(program: &Program) -> FxHashMap<Span, Span> {
-    let blocks = coverage_map(program).blocks.into_iter();
+    let functions: Vec<FunctionId> = (0..program.functions.len() as u32).map(FunctionId).collect();
+    let blocks = coverage_map(program).blocks.into_iter().chain(function_map(program, &functions).blocks);
     blocks.map(|block| (block.last, block.span)).collect()
 }
 
@@ -139,6 +154,10 @@ struct Compiler<'p> {
     /// Expressions of the decision at hand, with their places in [`Code::observed`].
     watching: FxHashMap<Span, u32>,
     mark_ids: FxHashMap<(MarkKind, Span), MarkId>,
+    /// Whether it is told what fires in functions, and what that is.
+    functions_wanted: bool,
+    function_marks: Vec<(MarkKind, Span)>,
+    function_mark_ids: FxHashMap<(MarkKind, Span), u32>,
     /// The block that ends with a statement.
     block_ends: FxHashMap<Span, Span>,
     function_numbers: FxHashMap<FunctionId, u32>,
@@ -238,6 +257,23 @@ impl<'p> Compiler<'p> {
             }
             kind => add(kind),
         }
+    }
+
+    /// The number of a construct of a function.
+    fn function_mark(&mut self, kind: MarkKind, span: Span) -> u32 {
+        if let Some(&known) = self.function_mark_ids.get(&(kind, span)) {
+            return known;
+        }
+        // Both outcomes of a decision lie side by side, true first.
+        let kinds = match kind {
+            MarkKind::Decision(_) => vec![MarkKind::Decision(true), MarkKind::Decision(false)],
+            kind => vec![kind],
+        };
+        for kind in kinds {
+            self.function_mark_ids.insert((kind, span), self.function_marks.len() as u32);
+            self.function_marks.push((kind, span));
+        }
+        self.function_mark_ids[&(kind, span)]
     }
 
     /// The number of a function, which is compiled in time.

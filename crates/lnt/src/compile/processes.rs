@@ -169,6 +169,11 @@ impl<'p> Compiler<'p> {
                 }
                 if let Some(condition) = condition {
                     self.expression(body, condition);
+                    if let (true, Some(name)) = (self.watched.contains(&condition.span), body.process_name())
+                    {
+                        let mark = self.mark(MarkKind::Decision(true), condition.span, name);
+                        self.emit(Op::Decide(mark), condition.span);
+                    }
                     self.emit(Op::Require, condition.span);
                 }
             }

@@ -36,20 +36,26 @@ impl<'p> Compiler<'p> {
     /// A statement, and the mark of the block that ends with it: when it is done, or just before if control need not
     /// come back from it.
     fn marked(&mut self, body: &mut Body<'p>, statement: &'p Statement, after: Label) {
-        let name = body.process_name().filter(|_| self.marks_wanted);
-        let ending = name.and_then(|name| Some((name, *self.block_ends.get(&statement.span)?)));
-        match ending.filter(|_| is_simple(statement)) {
-            Some((name, block)) if need_not_return(statement) => {
-                let mark = self.mark(MarkKind::Block, block, name);
-                self.emit(Op::Mark(mark), block);
+        let block = self.block_ends.get(&statement.span).copied().filter(|_| is_simple(statement));
+        let ending = block.and_then(|block| Some((self.marking(body, MarkKind::Block, block)?, block)));
+        match ending {
+            Some((mark, block)) if need_not_return(statement) => {
+                self.emit(mark, block);
                 self.single(body, statement, statement.span, after);
             }
-            Some((name, block)) => {
+            Some((mark, block)) => {
                 self.single(body, statement, statement.span, after);
-                let mark = self.mark(MarkKind::Block, block, name);
-                self.emit(Op::Mark(mark), block);
+                self.emit(mark, block);
             }
             None => self.single(body, statement, statement.span, after),
+        }
+    }
+
+    /// The instruction that tells that a construct has fired; none where that is not told.
+    fn marking(&mut self, body: &Body<'p>, kind: MarkKind, span: Span) -> Option<Op> {
+        match body.process_name() {
+            Some(name) => self.marks_wanted.then(|| Op::Mark(self.mark(kind, span, name))),
+            None => self.functions_wanted.then(|| Op::Fire(self.function_mark(kind, span))),
         }
     }
 
@@ -191,7 +197,12 @@ impl<'p> Compiler<'p> {
     /// A condition whose outcome coverage counts; left on the stack.
     fn decision(&mut self, body: &Body<'p>, condition: &'p Expression) {
         let (true, Some(name)) = (self.marks_wanted, body.process_name()) else {
-            return self.expression(body, condition);
+            self.expression(body, condition);
+            if self.functions_wanted {
+                let number = self.function_mark(MarkKind::Decision(true), condition.span);
+                self.emit(Op::FireOutcome(number), condition.span);
+            }
+            return;
         };
         let mark = self.mark(MarkKind::Decision(true), condition.span, name);
         let watched = self.watched.contains(&condition.span);
@@ -297,11 +308,11 @@ impl<'p> Compiler<'p> {
 
     /// Each branch of a case is a decision: false for those passed over, true for the one taken.
     fn case_marks(&mut self, body: &Body<'p>, branches: &'p [CaseBranch], taken: usize) {
-        let (true, Some(name)) = (self.marks_wanted, body.process_name()) else { return };
         for (index, branch) in branches[..=taken].iter().enumerate() {
             let Some(span) = case_decision_span(branch) else { continue };
-            let mark = self.mark(MarkKind::Decision(index == taken), span, name);
-            self.emit(Op::Mark(mark), span);
+            if let Some(mark) = self.marking(body, MarkKind::Decision(index == taken), span) {
+                self.emit(mark, span);
+            }
         }
     }
 

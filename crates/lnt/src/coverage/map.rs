@@ -3,7 +3,7 @@
 //! Their fragment of LNT has `if`, `case`, `while`, `par`, `select` and `stop` as control instructions. The rest of
 //! the language follows from that: `only if` and `for` are conditional like `if` and `while`; `loop`, `disrupt` and
 //! `trap` steer control as `while true`, `select` and `par` do; `var` and `hide` only declare, so that blocks extend
-//! across them. Processes count, functions do not: nothing happens in a function.
+//! across them. Nothing happens in a function: their blocks and decisions are counted apart.
 
 use model::{ActionInstance, Block, CoverageMap, Decision, DecisionKind, Dependency, Join, ProcessEntry};
 use source::Span;
@@ -11,8 +11,8 @@ use source::Span;
 use super::conditions::{conditions_of, operands_of};
 use super::def_use::parts_of;
 use crate::typed::{
-    Argument, CaseBranch, ConditionalBranch, Expression, ExpressionKind, GateId, GateRef, Handler, LoopId,
-    Process, Program, Statement, StatementKind, Touch,
+    Argument, CaseBranch, ConditionalBranch, Expression, ExpressionKind, FunctionId, GateId, GateRef,
+    Handler, LoopId, Process, Program, Scope, Statement, StatementKind, Touch,
 };
 
 /// The coverage map of a program: all processes, reachable or not, but the one made for the user's root.
@@ -28,9 +28,12 @@ use crate::typed::{
 /// assert_eq!(map.blocks[1].depends, [model::Dependency { decision: 0, outcome: true }]);
 /// ```
 pub fn coverage_map(program: &Program) -> CoverageMap {
-    let leaves = process_leaves(program);
+    let function_raises = function_raises(program);
+    let leaves = process_leaves(program, &function_raises);
     let entries = entries(program);
     let exits = exits(program, &entries);
+    let known =
+        Known { leaves: &leaves, function_raises: &function_raises, entries: &entries, exits: &exits };
     let mut map = CoverageMap::default();
     map.joins.resize_with(exits.last().copied().unwrap_or(0), Join::default);
     for (index, process) in program.processes.iter().enumerate() {
@@ -42,7 +45,7 @@ pub fn coverage_map(program: &Program) -> CoverageMap {
             module: program[process.module].name.clone(),
             span: process.extent,
         });
-        let mut walk = Walk::new(process, &leaves, &entries, &exits, &mut map);
+        let mut walk = Walk::new(&process.scope, known, &mut map);
         let mut way = Way::default();
         walk.inner(&process.body, &mut way);
         let raised = std::mem::take(&mut walk.raised);
@@ -53,6 +56,33 @@ pub fn coverage_map(program: &Program) -> CoverageMap {
             let ways = raised.iter().filter(|(raised, _)| raised == gate).map(|(_, way)| way.clone().into());
             map.joins[exits[index] + 1 + position].ways.extend(ways);
         }
+    }
+    map
+}
+
+/// The map of some functions of a program, in the place of processes: blocks and decisions; nothing happens in a function.
+///
+/// ```
+/// let mut sources = source::Sources::new();
+/// let text = "module M is function least (a, b : nat) : nat is
+///                if a < b then return a else return b end if
+///             end function end module";
+/// let program = lnt::load_text("m.lnt", text, &mut sources).unwrap().program;
+/// let map = lnt::function_map(&program, &[lnt::typed::FunctionId(0)]);
+/// assert_eq!((map.blocks.len(), map.decisions.len(), map.actions.len()), (2, 1, 0));
+/// ```
+pub fn function_map(program: &Program, functions: &[FunctionId]) -> CoverageMap {
+    let function_raises = function_raises(program);
+    let mut map = CoverageMap::default();
+    for &function in functions {
+        let function = &program[function];
+        map.processes.push(ProcessEntry {
+            name: function.name.clone(),
+            module: program[function.module].name.clone(),
+            span: function.extent,
+        });
+        let known = Known { leaves: &[], function_raises: &function_raises, entries: &[], exits: &[] };
+        Walk::new(&function.scope, known, &mut map).inner(&function.body, &mut Way::default());
     }
     map
 }
@@ -91,10 +121,45 @@ struct Leaves {
 
 /// For each process, whether it can end, as far as its text tells.
 pub(super) fn process_ends(program: &Program) -> Vec<bool> {
-    process_leaves(program).into_iter().map(|leaves| leaves.ends).collect()
+    let leaves = process_leaves(program, &function_raises(program));
+    leaves.into_iter().map(|leaves| leaves.ends).collect()
 }
 
-fn process_leaves(program: &Program) -> Vec<Leaves> {
+/// For each function and each of its exceptions, whether its text raises it.
+fn function_raises(program: &Program) -> Vec<Vec<bool>> {
+    let mut raises: Vec<Vec<bool>> =
+        program.functions.iter().map(|function| vec![false; function.gates.len()]).collect();
+    loop {
+        let mut changed = false;
+        for (index, function) in program.functions.iter().enumerate() {
+            if function.gates.is_empty() {
+                continue;
+            }
+            let mut scratch = scratch_map(function.span);
+            let known = Known { leaves: &[], function_raises: &raises, entries: &[], exits: &[] };
+            let mut walk = Walk::new(&function.scope, known, &mut scratch);
+            walk.inner(&function.body, &mut Way::default());
+            let raised = |gate: &GateId| walk.raised.iter().any(|(raised, _)| raised == gate);
+            let found: Vec<bool> = function.gates.iter().map(raised).collect();
+            if found != raises[index] {
+                raises[index] = found;
+                changed = true;
+            }
+        }
+        if !changed {
+            return raises;
+        }
+    }
+}
+
+/// A map to walk through one body.
+fn scratch_map(span: Span) -> CoverageMap {
+    let mut map = CoverageMap::default();
+    map.processes.push(ProcessEntry { name: String::new(), module: String::new(), span });
+    map
+}
+
+fn process_leaves(program: &Program, function_raises: &[Vec<bool>]) -> Vec<Leaves> {
     let entries = entries(program);
     let exits = exits(program, &entries);
     let raises = |process: &Process| vec![false; process.gates.len()];
@@ -103,13 +168,9 @@ fn process_leaves(program: &Program) -> Vec<Leaves> {
     loop {
         let mut changed = false;
         for (index, process) in program.processes.iter().enumerate() {
-            let mut scratch = CoverageMap::default();
-            scratch.processes.push(ProcessEntry {
-                name: String::new(),
-                module: String::new(),
-                span: process.span,
-            });
-            let mut walk = Walk::new(process, &leaves, &entries, &exits, &mut scratch);
+            let mut scratch = scratch_map(process.span);
+            let known = Known { leaves: &leaves, function_raises, entries: &entries, exits: &exits };
+            let mut walk = Walk::new(&process.scope, known, &mut scratch);
             let mut way = Way::default();
             walk.inner(&process.body, &mut way);
             let raised = |gate: &GateId| walk.raised.iter().any(|(raised, _)| raised == gate);
@@ -137,19 +198,28 @@ struct Way {
     after: Vec<usize>,
     /// The places on it at which several ways meet.
     joins: Vec<usize>,
+    /// Calls of functions that have to raise an exception.
+    raised_by: Vec<Span>,
 }
 
 impl From<Way> for model::Way {
-    fn from(Way { depends, behind: _, after, joins }: Way) -> Self {
-        Self { depends, after, joins }
+    fn from(Way { depends, behind: _, after, joins, raised_by }: Way) -> Self {
+        Self { depends, after, joins, raised_by }
     }
 }
 
-struct Walk<'a> {
-    process: &'a Process,
+/// What is known of the processes and functions that a body calls.
+#[derive(Clone, Copy)]
+struct Known<'a> {
     leaves: &'a [Leaves],
+    function_raises: &'a [Vec<bool>],
     entries: &'a [Option<usize>],
     exits: &'a [usize],
+}
+
+struct Walk<'a> {
+    scope: &'a Scope,
+    known: Known<'a>,
     map: &'a mut CoverageMap,
     open: Option<Block>,
     /// Loops that a reachable `break` leaves, and how control comes to it.
@@ -159,15 +229,9 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(
-        process: &'a Process,
-        leaves: &'a [Leaves],
-        entries: &'a [Option<usize>],
-        exits: &'a [usize],
-        map: &'a mut CoverageMap,
-    ) -> Self {
+    fn new(scope: &'a Scope, known: Known<'a>, map: &'a mut CoverageMap) -> Self {
         let (left, raised) = (Vec::new(), Vec::new());
-        Self { process, leaves, entries, exits, map, open: None, left, raised }
+        Self { scope, known, map, open: None, left, raised }
     }
 
     fn statement(&mut self, statement: &Statement, way: &mut Way) {
@@ -202,6 +266,9 @@ impl<'a> Walk<'a> {
             after: way.after.clone(),
             joins: Vec::new(),
             calls: Vec::new(),
+            choices: Vec::new(),
+            raised_by: way.raised_by.clone(),
+            may_raise: Vec::new(),
         });
         open.span = open.span.to(statement.span);
         open.last = statement.span;
@@ -210,7 +277,8 @@ impl<'a> Walk<'a> {
         open.behind = way.behind;
         open.joins.clone_from(&way.joins);
         // Jumps are executed when they are entered; else, what stands before it in the block counts where it acts.
-        let jumps = matches!(statement.kind, StatementKind::Break(_) | StatementKind::Raise { .. });
+        let jumps =
+            need_not_return(statement) && !matches!(statement.kind, StatementKind::Instantiate { .. });
         let mut here = way.clone();
         if jumps || !open.actions.is_empty() {
             here.after.push(number);
@@ -219,7 +287,7 @@ impl<'a> Walk<'a> {
             StatementKind::Action(action) => {
                 open.actions.push(self.map.actions.len());
                 let gate = match action.gate {
-                    GateRef::Local(gate) => self.process.scope[gate].name.clone(),
+                    GateRef::Local(gate) => self.scope[gate].name.clone(),
                     GateRef::Internal => "i".to_owned(),
                     GateRef::Unexpected => "unexpected".to_owned(),
                 };
@@ -227,10 +295,10 @@ impl<'a> Walk<'a> {
                 true
             }
             StatementKind::Instantiate { process, .. } => {
-                open.calls.extend(self.entries[process.index()]);
-                let ends = self.leaves[process.index()].ends;
-                if ends && self.entries[process.index()].is_some() {
-                    way.joins.push(self.exits[process.index()]);
+                open.calls.extend(self.known.entries[process.index()]);
+                let ends = self.known.leaves[process.index()].ends;
+                if ends && self.known.entries[process.index()].is_some() {
+                    way.joins.push(self.known.exits[process.index()]);
                 }
                 ends
             }
@@ -240,7 +308,11 @@ impl<'a> Walk<'a> {
                 }
                 false
             }
-            StatementKind::Raise { .. } => false,
+            StatementKind::AssignAny { condition: Some(condition), .. } => {
+                open.choices.push((statement.span, condition.span));
+                true
+            }
+            StatementKind::Raise { .. } | StatementKind::Return(_) => false,
             _ => true,
         };
         self.exceptions(statement, &here);
@@ -260,16 +332,17 @@ impl<'a> Walk<'a> {
             StatementKind::AssignAny { condition, .. } => {
                 condition.iter().for_each(|condition| self.evaluated(condition, here));
             }
-            StatementKind::Call { gates, arguments, .. } => {
+            StatementKind::Call { function, gates, arguments, .. } => {
                 self.arguments(arguments, here);
-                self.may_raise(gates, here);
+                self.function_may_raise(*function, gates, statement.span, here);
             }
+            StatementKind::Return(value) => value.iter().for_each(|value| self.evaluated(value, here)),
             StatementKind::Instantiate { process, gates, arguments } => {
                 self.arguments(arguments, here);
                 for (position, gate) in gates.iter().enumerate() {
-                    if self.leaves[process.index()].raises[position] {
+                    if self.known.leaves[process.index()].raises[position] {
                         let mut here = here.clone();
-                        here.joins.push(self.exits[process.index()] + 1 + position);
+                        here.joins.push(self.known.exits[process.index()] + 1 + position);
                         self.may_raise(&[*gate], &here);
                     }
                 }
@@ -303,10 +376,25 @@ impl<'a> Walk<'a> {
 
     /// Notes the exceptions that an expression may raise.
     fn evaluated(&mut self, expression: &Expression, here: &Way) {
-        if let ExpressionKind::Call { gates, .. } = &expression.kind {
-            self.may_raise(gates, here);
+        if let ExpressionKind::Call { function, gates, .. } = &expression.kind {
+            self.function_may_raise(*function, gates, expression.span, here);
         }
         parts_of(expression).into_iter().for_each(|part| self.evaluated(part, here));
+    }
+
+    /// The exceptions that the text of a function raises may be raised by a call of it.
+    fn function_may_raise(&mut self, function: FunctionId, gates: &[GateRef], call: Span, here: &Way) {
+        let raises = &self.known.function_raises[function.index()];
+        let raised: Vec<GateRef> =
+            gates.iter().zip(raises).filter(|(_, raised)| **raised).map(|(gate, _)| *gate).collect();
+        if !raised.is_empty() {
+            if let Some(open) = &mut self.open {
+                open.may_raise.push(call);
+            }
+            let mut here = here.clone();
+            here.raised_by.push(call);
+            self.may_raise(&raised, &here);
+        }
     }
 
     fn may_raise(&mut self, gates: &[GateRef], here: &Way) {
@@ -532,12 +620,14 @@ impl<'a> Walk<'a> {
                     depends: common(&ending, |way| &way.depends),
                     after: common(&ending, |way| &way.after),
                     joins: common(&ending, |way| &way.joins),
+                    raised_by: common(&ending, |way| &way.raised_by),
                     behind: None,
                 };
                 for one in &mut ending {
                     one.depends.retain(|own| !way.depends.contains(own));
                     one.after.retain(|own| !way.after.contains(own));
                     one.joins.retain(|own| !way.joins.contains(own));
+                    one.raised_by.retain(|own| !way.raised_by.contains(own));
                 }
                 self.join(ending, way);
             }
@@ -587,6 +677,7 @@ pub(crate) fn is_simple(statement: &Statement) -> bool {
             | StatementKind::Instantiate { .. }
             | StatementKind::Break(_)
             | StatementKind::Raise { .. }
+            | StatementKind::Return(_)
             | StatementKind::Assert { .. }
             | StatementKind::Action(_)
     )
@@ -596,6 +687,9 @@ pub(crate) fn is_simple(statement: &Statement) -> bool {
 pub(crate) fn need_not_return(statement: &Statement) -> bool {
     matches!(
         statement.kind,
-        StatementKind::Instantiate { .. } | StatementKind::Break(_) | StatementKind::Raise { .. }
+        StatementKind::Instantiate { .. }
+            | StatementKind::Break(_)
+            | StatementKind::Raise { .. }
+            | StatementKind::Return(_)
     )
 }

@@ -1,5 +1,7 @@
 //! The stack machine that runs silent code: from where a region rests to where it rests next.
 
+use std::sync::atomic::Ordering;
+
 use model::{LocalRows, ModelError};
 use source::Span;
 
@@ -136,6 +138,15 @@ impl<'a> Machine<'a> {
         self.enter(code.arguments, code.variables, u32::MAX, None);
         self.run_on(code.address, &mut [])?;
         Ok(self.stack.pop().unwrap_or(0))
+    }
+
+    /// A construct of a function has fired. Most have before: the flag is not written again.
+    #[inline]
+    fn fire(&self, construct: u32) {
+        let flag = &self.runnable.compiled.fired[construct as usize];
+        if !flag.load(Ordering::Relaxed) {
+            flag.store(true, Ordering::Relaxed);
+        }
     }
 
     #[cold]
@@ -392,6 +403,11 @@ impl<'a> Machine<'a> {
                 Op::Decide(mark) => {
                     let outcome = self.stack.last().copied().unwrap_or(0);
                     self.marks.push(mark.0 + u32::from(outcome == 0));
+                }
+                Op::Fire(construct) => self.fire(construct),
+                Op::FireOutcome(construct) => {
+                    let outcome = self.stack.last().copied().unwrap_or(0);
+                    self.fire(construct + u32::from(outcome == 0));
                 }
                 Op::Observe(place) => {
                     let value = self.stack.last().copied().unwrap_or(0);

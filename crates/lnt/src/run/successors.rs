@@ -14,7 +14,7 @@ mod memory;
 mod recall;
 mod synchronise;
 
-use lts::LabelId;
+use lts::{LabelId, OriginId};
 use model::{LocalRows, ModelError, Slot, Step, Worker};
 
 use super::domains::domain;
@@ -176,6 +176,8 @@ pub struct LntWorker<'a> {
     open: Vec<happen::OpenPlace>,
     /// Whether marks tell the flow of data, so that their order matters.
     follows: bool,
+    /// The origins of what is executed on silent ways, while they are asked for.
+    executed: Option<Vec<OriginId>>,
     /// Set while rendezvous are looked at, not taken.
     examination: Option<Box<encounters::Examination>>,
 }
@@ -226,6 +228,7 @@ impl<'a> LntWorker<'a> {
             fired_behind: Vec::new(),
             open: Vec::new(),
             follows: model.compiled.code.flows,
+            executed: None,
             examination: None,
         };
         if worker.memory.is_none() {
@@ -291,10 +294,19 @@ impl<'a> LntWorker<'a> {
         Ok(halt)
     }
 
+    /// Adds the marks at hand to the trail of a snapshot. They are an origin as well: the state was reached, and what
+    /// they stand for was executed in it, whether or not the way leads to an action that happens.
     fn keep_marks(&mut self, snapshot: u32) {
+        if self.machine.marks.is_empty() {
+            return;
+        }
         for index in 0..self.machine.marks.len() {
             self.trails.push((self.machine.marks[index], self.snapshot_trails[snapshot as usize]));
             self.snapshot_trails[snapshot as usize] = self.trails.len() as u32 - 1;
+        }
+        if !self.follows {
+            let origin = self.origin();
+            self.executed.iter_mut().for_each(|executed| executed.push(origin));
         }
         self.machine.marks.clear();
     }
@@ -434,29 +446,8 @@ impl<'a> LntWorker<'a> {
                 let message = "an exception that leaves a parallel branch must be raised after an action";
                 Err(model_error(message.into(), Some(span)))
             }
-            Op::Stop => {
-                self.refuse(snapshot);
-                Ok(())
-            }
             _ => Ok(()),
         }
-    }
-
-    /// A way ends without an action: no step will tell of the decisions that have led there (`only if`, or `if` and
-    /// `stop`), but refusing is their effect. They become an origin of their own.
-    fn refuse(&mut self, snapshot: u32) {
-        let mut trail = self.snapshot_trails[snapshot as usize];
-        self.machine.marks.clear();
-        while trail != NO_TRAIL {
-            let (mark, before) = self.trails[trail as usize];
-            // Observations lie beyond all marks.
-            if self.model.provenance.marks().get(mark as usize).is_none_or(|mark| mark.is_decision()) {
-                self.machine.marks.push(mark);
-            }
-            trail = before;
-        }
-        self.origin();
-        self.machine.marks.clear();
     }
 
     /// Whether all constructs on the way to a snapshot have fired on the way to one of others.
@@ -708,6 +699,13 @@ impl Worker for LntWorker<'_> {
         self.snapshots.clear();
         self.snapshots.extend_from_slice(state);
         self.steps(&mut PlainSink(emit))
+    }
+
+    fn executed(&mut self, state: &[Slot], emit: &mut dyn FnMut(OriginId)) -> Result<(), ModelError> {
+        self.executed = Some(Vec::new());
+        let result = self.gather(state);
+        self.executed.take().unwrap_or_default().into_iter().for_each(emit);
+        result
     }
 }
 

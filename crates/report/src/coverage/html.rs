@@ -23,7 +23,26 @@ impl Coverage {
             [("blocks", self.blocks), ("decisions", self.decisions.counts()), ("actions", self.actions)];
         for (name, counts) in sums {
             let (covered, total) = (counts.covered, counts.total);
-            let _ = write!(page, "<span>{} {name} <small>{covered} of {total}</small></span>", gauge(counts));
+            let more = match (name, self.executability.uncovered) {
+                ("blocks", 1..) => format!(" ({})", self.executability),
+                _ => String::new(),
+            };
+            let _ = write!(
+                page,
+                "<span>{} {name} <small>{covered} of {total}{more}</small></span>",
+                gauge(counts)
+            );
+        }
+        if let Some(functions) = self.functions.as_ref().filter(|functions| functions.blocks.total > 0) {
+            let sums = [("blocks", functions.blocks), ("decisions", functions.decisions.counts())];
+            for (name, counts) in sums.into_iter().filter(|(_, counts)| counts.total > 0) {
+                let (covered, total) = (counts.covered, counts.total);
+                let _ = write!(
+                    page,
+                    "<span>{} {name} of functions <small>{covered} of {total}</small></span>",
+                    gauge(counts)
+                );
+            }
         }
         page.push_str("</p>\n");
         if self.partial {
@@ -91,7 +110,7 @@ impl Coverage {
     fn finding_list(&self, page: &mut String) {
         let _ = writeln!(page, "<section id=\"findings\"><h2>Findings ({})</h2>", self.findings.len());
         if self.findings.is_empty() {
-            page.push_str("<p>Nothing is wrong where the examples lead.</p>\n");
+            page.push_str("<p>There are no findings.</p>\n");
         }
         for (number, finding) in self.findings.iter().enumerate() {
             let file = self.files.iter().position(|file| file.name == finding.file);
@@ -136,18 +155,18 @@ impl Coverage {
 
     fn suggestion_list(&self, page: &mut String) {
         let Some(found) = &self.suggestions else { return };
-        let how = if found.exhaustive { ", all that there are" } else { "" };
         let tried = crate::count(found.tried as u64, "example");
-        let _ = write!(page, "<section><h2>Suggestions</h2>\n<p>{tried} tried{how}.</p>\n");
+        let _ = write!(page, "<section><h2>Suggestions</h2>\n<p>{tried} tried.</p>\n");
         for example in &found.examples {
             let _ = write!(page, "<details><summary>Add <code>{}</code>: ", escape(&example.name));
             let _ = write!(page, "it closes {}</summary>", crate::count(example.closes.len() as u64, "hole"));
             let closes: Vec<String> = example.closes.iter().map(ToString::to_string).collect();
             list(page, closes.iter().map(String::as_str));
-            page.push_str("</details>\n");
+            let _ = writeln!(page, "<pre>{}</pre></details>", escape(&example.toml));
         }
         let why = if found.exhaustive { "that no example can close" } else { "still open" };
-        for (open, why) in [(&found.open, why), (&found.elsewhere, "in processes that no example starts")] {
+        let elsewhere = "in processes that no example starts";
+        for (open, why) in [(&found.open, why), (&found.elsewhere, elsewhere)] {
             if !open.is_empty() {
                 let holes = crate::count(open.len() as u64, "hole");
                 let _ = write!(page, "<details><summary>{holes} {why}</summary>");
@@ -155,6 +174,10 @@ impl Coverage {
                 list(page, open.iter().map(String::as_str));
                 page.push_str("</details>\n");
             }
+        }
+        if !found.not_tried.is_empty() {
+            page.push_str("<p>Not tried:</p>");
+            list(page, found.not_tried.iter().map(String::as_str));
         }
         page.push_str("</section>\n");
     }
@@ -185,7 +208,7 @@ impl Coverage {
         let _ = write!(
             page,
             "<section id=\"examples\"><h2>Examples ({})</h2>\n<table><tr><th>example<th>blocks<th>decisions<th>actions\
-             <th>states<th>alone in<th></tr>\n",
+             <th>states<th>only here<th></tr>\n",
             self.examples.len()
         );
         for example in &self.examples {

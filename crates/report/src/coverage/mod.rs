@@ -23,10 +23,15 @@ pub struct Coverage {
     pub method: &'static str,
     /// Block coverage.
     pub blocks: Counts,
+    /// Whether uncovered blocks could have been entered.
+    pub executability: Executability,
     /// Decision coverage.
     pub decisions: DecisionCounts,
     /// Action coverage.
     pub actions: Counts,
+    /// Coverage of the functions that examples can call; none where it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<FunctionCoverage>,
     /// The examples in order.
     pub examples: Vec<CoverageExample>,
     /// The smallest subset of examples with the same coverage.
@@ -64,6 +69,38 @@ pub struct Counts {
     pub total: usize,
     /// Covered ones.
     pub covered: usize,
+}
+
+/// The coverage of functions.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionCoverage {
+    /// Block coverage.
+    pub blocks: Counts,
+    /// Decision coverage.
+    pub decisions: DecisionCounts,
+    /// What is not covered.
+    pub holes: Vec<Hole>,
+}
+
+/// The executability of uncovered blocks (Salaün and Ye 2015, definitions 9 and 10, figure 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Executability {
+    /// Blocks that are not covered.
+    pub uncovered: usize,
+    /// Those of them that are executable, because all outcomes that they depend on occurred: partially covered.
+    pub executable: usize,
+    /// Those that are not.
+    pub not_executable: usize,
+}
+
+impl fmt::Display for Executability {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [(self.executable, "executable"), (self.not_executable, "not executable")];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> =
+            parts.map(|(number, what)| format!("{} {what}", grouped(*number as u64))).collect();
+        write!(out, "not covered: {}", parts.join(", "))
+    }
 }
 
 /// How decisions were evaluated.
@@ -117,6 +154,9 @@ pub struct Hole {
     /// Which outcome of a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<bool>,
+    /// Whether a block is executable: all outcomes that it depends on occurred.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
     /// The process.
     pub process: String,
     /// The file.
@@ -195,16 +235,34 @@ pub struct BaselineChange {
 /// Examples that would close holes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suggestions {
-    /// How many examples were tried.
+    /// How many examples were tried, those of the suite aside.
     pub tried: usize,
-    /// Whether these were all that the parameters of the roots allow.
+    /// The processes that were started.
+    pub roots: Vec<TriedRoot>,
+    /// Whether there is no other example.
     pub exhaustive: bool,
+    /// What an example could have, and none has that was tried.
+    pub not_tried: Vec<String>,
     /// What to add, with what it closes.
     pub examples: Vec<Suggestion>,
-    /// Holes that stay open in processes that examples start.
+    /// Holes that stay open in processes that were started.
     pub open: Vec<Hole>,
     /// Holes that stay open in others.
     pub elsewhere: Vec<Hole>,
+}
+
+/// A process that was started with several arguments.
+#[derive(Clone, Debug, Serialize)]
+pub struct TriedRoot {
+    /// The process.
+    pub process: String,
+    /// How many combinations of arguments were tried.
+    pub combinations: usize,
+    /// Whether these are all.
+    pub all: bool,
+    /// Why none could be tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// One example to add.
@@ -218,6 +276,8 @@ pub struct Suggestion {
     pub constants: BTreeMap<String, String>,
     /// The modules that it brings along.
     pub modules: Vec<String>,
+    /// The example as a suite writes it.
+    pub toml: String,
     /// What it reaches that no example does.
     pub closes: Vec<Hole>,
 }
@@ -299,6 +359,17 @@ impl DecisionCounts {
     }
 }
 
+impl DecisionCounts {
+    /// What decisions lack, in brackets.
+    fn parts(self) -> String {
+        let DecisionCounts { only_true, only_false, none, .. } = self;
+        let parts = [(only_true, "only true"), (only_false, "only false"), (none, "never evaluated")];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> = parts.map(|(number, what)| format!("{number} {what}")).collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+}
+
 impl fmt::Display for Hole {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.outcome {
@@ -321,14 +392,20 @@ impl fmt::Display for Coverage {
                 grouped(total as u64)
             ),
         };
-        row(out, "blocks", self.blocks, "")?;
-        let DecisionCounts { only_true, only_false, none, .. } = self.decisions;
-        let parts = [(only_true, "only true"), (only_false, "only false"), (none, "never evaluated")];
-        let parts = parts.iter().filter(|(number, _)| *number > 0);
-        let parts: Vec<String> = parts.map(|(number, what)| format!("{number} {what}")).collect();
-        let more = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-        row(out, "decisions", self.decisions.counts(), &more)?;
+        let executability = match self.executability.uncovered {
+            0 => String::new(),
+            _ => format!(" ({})", self.executability),
+        };
+        row(out, "blocks", self.blocks, &executability)?;
+        row(out, "decisions", self.decisions.counts(), &self.decisions.parts())?;
         row(out, "actions", self.actions, "")?;
+        if let Some(functions) = self.functions.as_ref().filter(|functions| functions.blocks.total > 0) {
+            row(out, "functions", functions.blocks, " blocks")?;
+            if functions.decisions.total > 0 {
+                let more = format!(" decisions{}", functions.decisions.parts());
+                row(out, "", functions.decisions.counts(), &more)?;
+            }
+        }
         for criterion in &self.criteria {
             let counts = Counts { total: criterion.total, covered: criterion.covered };
             row(out, criterion.name, counts, "")?;
@@ -355,8 +432,8 @@ impl Coverage {
                 example.actions.percent(),
                 count(example.states, "state")
             )?;
-            if !example.only.is_empty() {
-                write!(out, ", alone in {}", count(example.only.len() as u64, "place"))?;
+            if self.examples.len() > 1 && !example.only.is_empty() {
+                write!(out, ", {} reached by no other", count(example.only.len() as u64, "place"))?;
             }
             if let Some(stopped) = &example.stopped {
                 write!(out, "\n  {:<width$}  partial: {stopped}", "")?;
@@ -401,31 +478,69 @@ impl Coverage {
                 writeln!(out, "  nothing has changed")?;
             }
         }
-        if let Some(suggestions) = &self.suggestions {
-            writeln!(out, "\nsuggestions ({} tried)", count(suggestions.tried as u64, "example"))?;
-            for suggestion in &suggestions.examples {
-                let closes = count(suggestion.closes.len() as u64, "hole");
-                writeln!(out, "  add {}: it closes {closes}", suggestion.name)?;
-                for hole in suggestion.closes.iter().take(8) {
-                    writeln!(out, "      {hole}")?;
+        match &self.suggestions {
+            Some(suggestions) => suggestions.write(out),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Suggestions {
+    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "\nsuggestions ({} tried)", count(self.tried as u64, "example"))?;
+        for suggestion in &self.examples {
+            let closes = count(suggestion.closes.len() as u64, "hole");
+            writeln!(out, "  add {}: it closes {closes}", suggestion.name)?;
+            for hole in suggestion.closes.iter().take(8) {
+                writeln!(out, "      {hole}")?;
+            }
+        }
+        let left = self.open.len() + self.elsewhere.len();
+        if left == 0 && self.examples.is_empty() {
+            return writeln!(out, "  nothing is left to cover");
+        }
+        if left > 0 {
+            let other = if self.examples.is_empty() { "" } else { "other " };
+            let holes = if left == 1 { "hole" } else { "holes" };
+            let holes = format!("the {other}{} {holes}", grouped(left as u64));
+            match self.exhaustive {
+                true => writeln!(out, "  no example can close {holes}: all of them were tried")?,
+                false => writeln!(out, "  none of the examples that were tried closes {holes}")?,
+            }
+            self.write_tried(out)?;
+        }
+        if !self.examples.is_empty() {
+            let them = if self.examples.len() == 1 { "it" } else { "them" };
+            writeln!(out, "\nto add {them} to the suite\n")?;
+            let texts: Vec<&str> = self.examples.iter().map(|one| one.toml.as_str()).collect();
+            write!(out, "{}", texts.join("\n"))?;
+        }
+        Ok(())
+    }
+
+    /// What was tried, and what was not.
+    fn write_tried(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for root in &self.roots {
+            let name = &root.process;
+            match (&root.problem, root.all, root.combinations) {
+                (Some(problem), _, 0) => writeln!(out, "      {name} was not tried: {problem}")?,
+                (Some(problem), ..) => {
+                    writeln!(out, "      {name} was tried with the arguments of the suite only: {problem}")?;
+                }
+                (None, true, 1) => writeln!(out, "      {name} was tried in the only way there is")?,
+                (None, true, tried) => {
+                    let all =
+                        if tried == 2 { "both".to_owned() } else { format!("all {}", grouped(tried as u64)) };
+                    writeln!(out, "      {name} was tried with {all} combinations of arguments")?;
+                }
+                (None, false, tried) => {
+                    let tried = count(tried as u64, "combination");
+                    writeln!(out, "      {name} was tried with {tried} of arguments, but not with all")?;
                 }
             }
-            if !suggestions.open.is_empty() {
-                let open = count(suggestions.open.len() as u64, "hole");
-                match suggestions.exhaustive {
-                    true => writeln!(out, "  no example can close the other {open}: all were tried")?,
-                    false if suggestions.tried == 0 => {
-                        writeln!(out, "  no process of the suite has parameters whose values can be listed")?;
-                    }
-                    false => writeln!(out, "  no example that was tried closes the other {open}")?,
-                }
-            } else if suggestions.examples.is_empty() && suggestions.elsewhere.is_empty() {
-                writeln!(out, "  nothing is left to cover")?;
-            }
-            if !suggestions.elsewhere.is_empty() {
-                let open = count(suggestions.elsewhere.len() as u64, "hole");
-                writeln!(out, "  {open} in processes that no example starts")?;
-            }
+        }
+        for line in &self.not_tried {
+            writeln!(out, "      not tried: {line}")?;
         }
         Ok(())
     }

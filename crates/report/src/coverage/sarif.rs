@@ -7,7 +7,7 @@ use super::{Coverage, CoverageExample, CoverageFinding};
 const RULES: [(&str, &str, &str); 5] = [
     ("ill-formed-decision", "One outcome never occurs, and blocks depend on it", "warning"),
     ("unnecessary-decision", "One outcome never occurs, and nothing depends on it", "note"),
-    ("non-synchronisable-action", "An action is offered and never happens", "warning"),
+    ("non-synchronisable-action", "An action is offered but never happens", "warning"),
     ("dead-code", "Code that is never reached", "warning"),
     ("missing-example", "A hole that an example would close", "note"),
 ];
