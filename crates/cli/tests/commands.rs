@@ -299,6 +299,14 @@ fn a_partial_result_never_takes_the_place_of_a_complete_one() {
     assert_eq!(code(&watershed(here, &["convert", "c.partial.aut", "copy.aut"])), 0);
     let copy = json(&watershed(here, &["info", "--json", "copy.aut"]));
     assert_eq!(copy["complete"], false);
+    // What is found in the part is real, and what is missing is not guessed.
+    let check = |option: &[&str]| watershed(here, &[&["check", "c.partial.aut", "--json"], option].concat());
+    let deadlock = check(&["--deadlock"]);
+    assert_eq!((code(&deadlock), json(&deadlock)["results"][0]["verdict"].is_null()), (3, true));
+    let found = check(&["--never", "A !3"]);
+    assert_eq!((code(&found), json(&found)["results"][0]["verdict"].as_bool()), (1, Some(false)));
+    let beyond = check(&["--never", "A !190"]);
+    assert_eq!((code(&beyond), json(&beyond)["results"][0]["verdict"].is_null()), (3, true));
     // Networks likewise.
     for name in ["a.aut", "b.aut"] {
         let shape = ["random", "--shape", "connected", "--seed", "3", "-o", name];

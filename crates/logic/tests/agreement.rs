@@ -107,6 +107,64 @@ fn solvers_agree_with_the_twin() {
     assert!(methods.len() >= 2);
 }
 
+/// What is certain on a part of a system is so on the whole, whatever the states do that were not explored.
+#[test]
+fn what_a_part_shows_holds_for_the_whole() {
+    let families = [
+        r#"[ true* . "A" . true . "B" ] false"#,
+        r#"< true* . 'C .*' > true"#,
+        "DEADLOCK_FREE",
+        r#"[ true* . "A" ] < true > true and [ true* . "B" . "B" ] false"#,
+        r#"not < true* . "A" . "A" > [ "B" ] false"#,
+        r#"[ true* . { C ?x:nat } . "A" ] < { C !x } > true"#,
+        r#"RESPONSE ("A", "B")"#,
+    ];
+    let (mut certain, mut tried) = (0, 0);
+    for seed in 0..12_000u64 {
+        let mut chance = Chance(seed * 104_729);
+        let text = match chance.below(2) {
+            0 => families[chance.below(families.len())].to_owned(),
+            _ => draw_formulas::formula(&mut chance, 3, &mut Default::default()),
+        };
+        let formula = load(&text);
+        let whole = system(&mut chance);
+        let unexplored: Vec<bool> = whole.states().map(|_| chance.below(3) == 0).collect();
+        let known = |edge: &lts::Transition| !unexplored[edge.source.index()];
+        let with = |more: &mut dyn FnMut(StateId, &mut lts::LtsBuilder)| {
+            let mut builder = lts::LtsBuilder::with_labels(whole.labels().clone());
+            builder.reserve_states(whole.state_count());
+            whole.transitions().filter(known).for_each(|one| builder.add(one.source, one.label, one.target));
+            whole
+                .states()
+                .filter(|state| unexplored[state.index()])
+                .for_each(|state| more(state, &mut builder));
+            builder.finish().unwrap()
+        };
+        let part = with(&mut |state, builder| {
+            let mark = builder.label(lts::NOT_EXPLORED);
+            builder.add(state, mark, state);
+        });
+        let verdict = logic::check_lts(&part, &formula, &Options::default(), &Progress::new()).unwrap();
+        tried += usize::from(unexplored.contains(&true));
+        if !logic::is_certain(&part, &formula, &verdict) {
+            continue;
+        }
+        certain += usize::from(unexplored.contains(&true));
+        assert_eq!(naive::holds(&whole, &formula), verdict.holds, "seed {seed}: {text}\n{part:?}\n{whole:?}");
+        for _ in 0..3 {
+            let other = with(&mut |state, builder| {
+                for _ in 0..chance.below(4) {
+                    let label = builder.label(chance.pick(&naive::LABELS));
+                    builder.add(state, label, StateId::new(chance.below(whole.state_count())));
+                }
+            });
+            assert_eq!(naive::holds(&other, &formula), verdict.holds, "seed {seed}: {text}\n{other:?}");
+        }
+    }
+    println!("{certain} of {tried} verdicts on parts are certain");
+    assert!(certain > 300, "{certain}");
+}
+
 /// Families whose explanations are runs that must show the verdict by themselves.
 #[test]
 fn runs_show_the_verdict_alone() {

@@ -12,7 +12,7 @@ use source::{Diagnostic, Sources};
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, read_lts, read_run, write_lts};
+use crate::inputs::{ModelFile, ModelSource, read_part, read_run, write_lts};
 use crate::progress::with_progress;
 use crate::properties::{PropertySource, select};
 use crate::terminal::Terminal;
@@ -73,6 +73,22 @@ enum Subject {
     Model(Box<ModelFile>, Option<Lts>),
 }
 
+impl Subject {
+    /// Why a verdict on a part of a system says nothing about the whole; nothing where it does.
+    fn uncertain(&self, property: &Property, verdict: &Verdict) -> Option<String> {
+        let Subject::System(lts) = self else { return None };
+        if logic::is_certain(lts, &property.formula, verdict) {
+            return None;
+        }
+        let missing = report::count(lts.unexplored().len() as u64, "state");
+        let part = if verdict.holds { "holds" } else { "is violated" };
+        Some(format!(
+            "only part of the system is known ({missing} not explored); \
+             it {part} in that part, but what is missing may change the answer"
+        ))
+    }
+}
+
 impl Check {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let time = self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -96,14 +112,17 @@ impl Check {
             let verdict = self.check_one(&subject, property, deadline, terminal);
             let seconds = start.elapsed().as_secs_f64();
             let mut result = match &verdict {
-                Ok(verdict) => describe(property, file, verdict, seconds),
+                Ok(verdict) => match subject.uncertain(property, verdict) {
+                    Some(reason) => unknown(property, file, reason, verdict.states_visited, seconds),
+                    None => describe(property, file, verdict, seconds),
+                },
                 Err(error) => match self.no_verdict(error, deadline) {
                     Some((reason, states)) => unknown(property, file, reason, states, seconds),
                     None => return Err(failed(verdict.err(), subject, property)),
                 },
             };
             result.formula = self.verbose.then(|| property.formula.to_string());
-            if let Ok(verdict) = verdict {
+            if let (Ok(verdict), None) = (verdict, &result.no_verdict) {
                 self.warn(&subject, property, &verdict, &told, &sources, terminal);
                 result.steps = places(&subject, verdict.explanation.as_ref());
                 let before = saved.as_ref().map(|(property, verdict)| verdict.holds == property.expected);
@@ -146,7 +165,7 @@ impl Check {
         terminal: &Terminal,
     ) -> Result<Subject, Failure> {
         if lts::format_extension(&self.source.model).as_deref() != Some("lnt") {
-            return Ok(Subject::System(read_lts(&self.source.model, &self.reading.options(), terminal)?));
+            return Ok(Subject::System(read_part(&self.source.model, &self.reading.options(), terminal)?));
         }
         let file = Box::new(self.source.load(terminal, true)?);
         if properties == 1 || self.replay.is_some() {
