@@ -78,7 +78,7 @@ pub fn write_partial(lts: &Lts, path: &Path, wanted: bool, terminal: &Terminal) 
 }
 
 /// `x.aut.gz` becomes `x.partial.aut.gz`; standard output stays what it is.
-fn partial_path(path: &Path) -> PathBuf {
+pub fn partial_path(path: &Path) -> PathBuf {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return path.to_owned() };
     if lts::is_standard_stream(path) || (path.exists() && !path.is_file()) {
         return path.to_owned();

@@ -486,13 +486,28 @@ fn errors_and_limits_are_told_everywhere() {
     let told = errors(&[model], 1);
     assert!(told.contains("m.lnt:2:") && told.contains("this happens in the step A !203"), "{told}");
     assert!(told.contains("help:"), "{told}");
-    errors(&[model, "--max-states", "1", "--sarif", sarif.to_str().unwrap()], 3);
-    let log: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
+    // A report of a part never takes the place of another one.
+    fs::write(&sarif, "earlier").unwrap();
+    let limited = [model, "--max-states", "1", "--sarif", sarif.to_str().unwrap()];
+    let told = errors(&limited, 3);
+    assert!(told.contains("s.sarif is not written: the coverage is partial"), "{told}");
+    errors(&[&limited[..], &["--partial"]].concat(), 3);
+    assert_eq!(fs::read_to_string(&sarif).unwrap(), "earlier");
+    let partial = scratch.path().join("s.partial.sarif");
+    let log: Value = serde_json::from_str(&fs::read_to_string(partial).unwrap()).unwrap();
     let run = &log["runs"][0];
     let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
     assert!(notes[0]["message"]["text"].as_str().unwrap().contains("limit on states"), "{notes:?}");
     let finding = run["results"][0]["message"]["text"].as_str().unwrap();
     assert!(finding.contains("not everything was explored"), "{finding}");
+
+    // Suites and models may be packed.
+    let packed = ["ok.toml.gz", "m.lnt.zst"].map(|name| scratch.path().join(name));
+    lts::write_file(&packed[0], |out| out.write_all(b"[[example]]\nroot = 'MAIN'\n")).unwrap();
+    lts::write_file(&packed[1], |out| out.write_all(text.as_bytes())).unwrap();
+    let [suite, model_packed] = packed.map(|path| path.to_str().unwrap().to_owned());
+    let told = errors(&[&model_packed, "--examples", &suite], 1);
+    assert!(told.contains("this happens in the step A !203"), "{told}");
 
     let suite = scratch.path().join("s.toml");
     fs::write(&suite, "[[example]]\nconstants = { N = 3.5 }\n").unwrap();

@@ -150,8 +150,8 @@ impl Subject {
         sources: &mut Sources,
     ) -> Result<lnt::Checked, Vec<Diagnostic>> {
         let name = self.path.display().to_string();
-        let bytes = std::fs::read(&self.path)
-            .map_err(|error| vec![Diagnostic::error(format!("can't read {name}: {error}"))])?;
+        let bytes = lts::read_bytes(&self.path)
+            .map_err(|error| vec![Diagnostic::error(format!("can't read {error}"))])?;
         let text = String::from_utf8_lossy(&bytes);
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let loader = self.loader(example).include(folder);

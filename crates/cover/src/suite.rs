@@ -81,7 +81,7 @@ impl Example {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn of_file(path: &Path) -> Option<Result<Self, Diagnostic>> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        let extension = lts::format_extension(path)?;
         EXTENSIONS.contains(&extension.as_str()).then(|| {
             let written = path.display().to_string();
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -92,9 +92,8 @@ impl Example {
 
     /// The same from a file.
     fn with_file(self, path: &Path, written: &str) -> Result<Self, Diagnostic> {
-        let is_module = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("lnt"));
-        let text = std::fs::read(path)
-            .map_err(|error| Diagnostic::error(format!("can't read {}: {error}", path.display())))?;
+        let is_module = lts::format_extension(path).as_deref() == Some("lnt");
+        let text = lts::read_bytes(path).map_err(|error| Diagnostic::error(format!("can't read {error}")))?;
         let written = written.to_owned();
         if is_module {
             return Ok(Self { file: Some(ExampleModule { written, path: path.to_path_buf() }), ..self });
@@ -181,8 +180,8 @@ impl Example {
 
 /// Reads a suite; modules and directories are named relative to its file.
 pub fn load_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Example>, Vec<Diagnostic>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| vec![Diagnostic::error(format!("can't read {}: {error}", path.display()))])?;
+    let text =
+        lts::read_text(path).map_err(|error| vec![Diagnostic::error(format!("can't read {error}"))])?;
     let file = sources.add(path.display().to_string(), text.clone());
     parse_suite(file, &text, path.parent().unwrap_or(Path::new("")))
 }
@@ -296,12 +295,12 @@ impl Reading<'_> {
         let example = written.get_ref();
         let (mut modules, mut module_files) = (Vec::new(), Vec::new());
         for (name, path) in &example.modules {
-            match std::fs::read_to_string(self.folder.join(path.get_ref())) {
+            match lts::read_text(&self.folder.join(path.get_ref())) {
                 Ok(text) => {
                     modules.push((name.clone(), text));
                     module_files.push((name.clone(), path.get_ref().clone()));
                 }
-                Err(error) => self.unreadable(path, &error),
+                Err(error) => self.unreadable(path, &error.error),
             }
         }
         let constants = example.constants.iter();
@@ -380,7 +379,7 @@ impl Reading<'_> {
         };
         let extensions = if module.is_some() { &EXTENSIONS[..1] } else { &EXTENSIONS[..] };
         let wanted = |path: &PathBuf| {
-            let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+            let extension = lts::format_extension(path);
             extensions.iter().any(|wanted| extension.as_ref().is_some_and(|own| own == wanted))
         };
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(wanted).collect();
@@ -407,13 +406,13 @@ impl Reading<'_> {
                     Ok(example) => self.examples.push(example),
                     Err(diagnostic) => self.wrong_file(Some(written), diagnostic),
                 },
-                Some(module) => match std::fs::read_to_string(&path) {
+                Some(module) => match lts::read_text(&path) {
                     Ok(text) => {
                         example.modules.push((module.to_owned(), text));
                         example.module_files.push((module.to_owned(), as_written));
                         self.examples.push(example);
                     }
-                    Err(error) => self.unreadable(written, &error),
+                    Err(error) => self.unreadable(written, &error.error),
                 },
             }
         }

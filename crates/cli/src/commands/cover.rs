@@ -10,6 +10,7 @@ use source::{Diagnostic, Sources};
 
 use crate::coverage_view::{diagnostic, suggestions_view, view};
 use crate::failure::{Answer, Failure};
+use crate::inputs::partial_path;
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -81,6 +82,9 @@ pub struct Cover {
     /// Write an LCOV tracefile
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     lcov: Option<PathBuf>,
+    /// Write reports even if a limit is hit and the coverage is partial: beside their places, as NAME.partial.info
+    #[arg(long, help_heading = "Reports")]
+    partial: bool,
     /// Write a Cobertura report (XML)
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     cobertura: Option<PathBuf>,
@@ -144,7 +148,7 @@ impl Cover {
             shown.baseline = Some(report::BaselineChange { lost: change.lost, gained: change.gained });
         }
         shown.seconds = start.elapsed().as_secs_f64();
-        self.write_reports(&shown)?;
+        self.write_reports(&shown, terminal)?;
         terminal.show(&shown);
         self.show_holes(&shown, &outcome, terminal);
         Ok(self.answer(&shown, &outcome, terminal))
@@ -300,8 +304,20 @@ impl Cover {
         Ok(Answer::Yes)
     }
 
-    fn write_reports(&self, shown: &report::Coverage) -> Result<(), Failure> {
-        let write = |path: &Path, text: String| lts::write_file(path, |out| out.write_all(text.as_bytes()));
+    fn write_reports(&self, shown: &report::Coverage, terminal: &Terminal) -> Result<(), Failure> {
+        // What is partial never takes the place of what is complete.
+        let write = |path: &Path, text: String| -> Result<(), Failure> {
+            let place = if shown.partial { partial_path(path) } else { path.to_owned() };
+            if shown.partial && !self.partial {
+                terminal.remark(format!(
+                    "{} is not written: the coverage is partial; --partial writes it to {}",
+                    path.display(),
+                    place.display()
+                ));
+                return Ok(());
+            }
+            Ok(lts::write_file(&place, |out| out.write_all(text.as_bytes()))?)
+        };
         if let Some(path) = &self.lcov {
             write(path, shown.lcov())?;
         }
