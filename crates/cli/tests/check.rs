@@ -170,6 +170,8 @@ fn what_matches_no_label_is_told_everywhere() {
         ("counter.lnt", COUNTER),
         ("values.mcl", "[ true* . { A !1 } ] false"),
         ("tick.mcl", "[ true* . { TICK !250 } ] false"),
+        ("beyond.mcl", "< { TICK !0 } > true or < true* . { TICK !256 } > true"),
+        ("exact.mcl", "< { TICK !0 } > true or < true* . \"TICK !+1\" > true"),
         ("early.mcl", "< { TICK !0 } > true or < true* . { TICK !250 } > true"),
         ("net.exp", "hide Z in \"fork.aut\" end hide"),
     ]);
@@ -182,6 +184,12 @@ fn what_matches_no_label_is_told_everywhere() {
     assert!(told.contains("the gate `A` never has 1 offer"), "{told}");
     let told = said(&["check", "counter.lnt", "tick.mcl"]);
     assert!(told.contains("no label of the system has the values of `{ TICK !250 }`"), "{told}");
+    // What its type excludes is told before anything is explored.
+    let told = said(&["check", "counter.lnt", "beyond.mcl"]);
+    assert!(told.contains("the gate `TICK` never has the value 256 here"), "{told}");
+    assert!(told.contains("the values are 0 to 255"), "{told}");
+    let told = said(&["check", "counter.lnt", "exact.mcl"]);
+    assert!(told.contains("the gate `TICK` never has the value +1 here"), "{told}");
     // A search that ended early does not know.
     assert_eq!(said(&["check", "counter.lnt", "early.mcl"]), "");
     for arguments in [

@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 
 use lts::{LabelId, OriginId};
 use model::{
-    DataFlow, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, PackedWorker, Provenance,
-    SharedRows, Slot, StateView, Worker,
+    DataFlow, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType, PackedWorker,
+    Provenance, SharedRows, Slot, StateView, Worker,
 };
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
+use crate::compile::types::Kind;
 use crate::compile::{Compiled, Root, Telling, compile};
 use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
@@ -150,20 +151,37 @@ impl LntModel {
         &self.program
     }
 
-    /// The gates that labels can have, the internal action and termination aside, each with the numbers of offers that
-    /// its actions have, ascending.
-    pub fn visible_gates(&self) -> Vec<(&str, Vec<usize>)> {
+    /// The gates that labels can have, the internal action and termination aside, each with the lists of offers that its
+    /// actions have.
+    pub fn visible_gates(&self) -> Vec<(&str, Vec<Vec<OfferType>>)> {
         let code = &self.compiled.code;
         let gates = code.gates.iter().enumerate().filter(|(_, gate)| !gate.hidden);
         gates
             .map(|(number, gate)| {
                 let actions = code.actions.iter().filter(|action| action.gate as usize == number);
-                let mut counts: Vec<usize> = actions.map(|action| action.offers.len()).collect();
-                counts.sort_unstable();
-                counts.dedup();
-                (gate.name.as_str(), counts)
+                let mut profiles: Vec<Vec<OfferType>> = Vec::new();
+                for action in actions {
+                    let profile = action.offers.iter().map(|&(_, ty)| self.offer_type(ty)).collect();
+                    if !profiles.contains(&profile) {
+                        profiles.push(profile);
+                    }
+                }
+                (gate.name.as_str(), profiles)
             })
             .collect()
+    }
+
+    fn offer_type(&self, ty: TypeId) -> OfferType {
+        match &self.compiled.types[ty.index()].kind {
+            Kind::Bool => OfferType::Names(["FALSE", "TRUE"].map(str::to_owned).into()),
+            &Kind::Number { lower, upper, signed, .. } => OfferType::Number { lower, upper, signed },
+            Kind::Enumeration(constructors) => {
+                let names =
+                    constructors.iter().map(|&constructor| self.program[constructor].name.to_uppercase());
+                OfferType::Names(names.collect())
+            }
+            _ => OfferType::Other,
+        }
     }
 
     /// What marks of steps tell about the values of decisions, where they are observations. The values known by now are

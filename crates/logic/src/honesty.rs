@@ -1,6 +1,7 @@
 //! What a verdict alone would hide: predicates that no label satisfies, and properties that hold for want of an
 //! occasion.
 
+use model::OfferType;
 use source::{Diagnostic, closest};
 
 use crate::action::LabelText;
@@ -12,6 +13,7 @@ use crate::tree::*;
 /// What depends on variables bound elsewhere counts as satisfied: no warning is false.
 ///
 /// ```
+/// use model::OfferType;
 /// let mut sources = source::Sources::new();
 /// let loaded = logic::load_text("p.mcl", r#"[ true* . "SEDN !1" ] false"#, &mut sources).unwrap();
 /// let warnings = logic::unmatched(&loaded.properties[0].formula, &["SEND !1", "RECEIVE !1"]);
@@ -145,43 +147,52 @@ fn gates<'l>(labels: &[&'l str]) -> Vec<&'l str> {
 /// what can be said before any of its labels are known. Gates come with the numbers of offers that they have.
 ///
 /// ```
+/// use model::OfferType;
 /// let mut sources = source::Sources::new();
 /// let loaded = logic::load_text("p.mcl", r#"[ true* . "SEDN !1" . { SEND } ] false"#, &mut sources).unwrap();
-/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &[("SEND", vec![1, 2])]);
+/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &[("SEND", vec![vec![OfferType::Other]])]);
 /// let told = sources.render_all(&warnings, false);
 /// assert!(told.contains("there is a gate `SEND`"));
 /// assert!(told.contains("the gate `SEND` never has 0 offers"));
 /// ```
-pub fn unknown_gates<T: AsRef<str>>(formula: &Formula, gates: &[(T, Vec<usize>)]) -> Vec<Diagnostic> {
+pub fn unknown_gates<T: AsRef<str>>(
+    formula: &Formula,
+    gates: &[(T, Vec<Vec<OfferType>>)],
+) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for_each_action(formula, &mut |action| {
-        let (gate, count, more) = match &action.kind {
-            ActionKind::Exact(text) => (lts::gate(text), lts::offers(text).len(), false),
-            ActionKind::Pattern(ActionPattern { gate: Some(gate), offers, .. }) => {
-                let count = offers.iter().filter(|offer| !matches!(offer, Offer::Rest)).count();
-                (gate.text.as_str(), count, count < offers.len())
-            }
-            _ => return,
-        };
+        let Some(named) = NamedOffers::of(action) else { return };
+        let gate = named.gate;
         if [lts::TAU_TEXT, "exit"].contains(&gate) {
             return;
         }
-        let same = gates.iter().filter(|(name, _)| name.as_ref() == gate);
-        let mut counts: Vec<usize> = same.clone().flat_map(|(_, counts)| counts).copied().collect();
-        counts.sort_unstable();
-        counts.dedup();
+        let same: Vec<&Vec<Vec<OfferType>>> =
+            gates.iter().filter(|(name, _)| name.as_ref() == gate).map(|(_, profiles)| profiles).collect();
+        let profiles: Vec<&Vec<OfferType>> = same.iter().copied().flatten().collect();
         let offers = |count: usize| format!("{count} offer{}", if count == 1 { "" } else { "s" });
-        let (message, help) = if same.count() == 0 {
+        let count = named.offers.len();
+        let long_enough: Vec<&Vec<OfferType>> = profiles
+            .iter()
+            .copied()
+            .filter(|profile| profile.len() == count || (named.more && profile.len() > count))
+            .collect();
+        let (message, help) = if same.is_empty() {
             let nearest = closest(gate, gates.iter().map(|(name, _)| name.as_ref()));
             let help = nearest.map(|gate| format!("there is a gate `{gate}`"));
             (format!("the model has no visible gate `{gate}`"), help)
-        } else if counts.is_empty() {
+        } else if profiles.is_empty() {
             (format!("the model never uses the gate `{gate}`"), None)
-        } else if !counts.iter().any(|&has| has == count || (more && has > count)) {
+        } else if long_enough.is_empty() {
+            let mut counts: Vec<usize> = profiles.iter().map(|profile| profile.len()).collect();
+            counts.sort_unstable();
+            counts.dedup();
             let all: Vec<String> = counts.iter().map(|&count| offers(count)).collect();
-            let least = if more { "at least " } else { "" };
+            let least = if named.more { "at least " } else { "" };
             let message = format!("the gate `{gate}` never has {least}{}", offers(count));
             (message, Some(format!("it has {}; write `...` for any number of them", all.join(" or "))))
+        } else if let Some((text, kind)) = named.impossible(&long_enough) {
+            let message = format!("the gate `{gate}` never has the value {text} here");
+            (message, Some(format!("the values are {kind}")))
         } else {
             return;
         };
@@ -191,6 +202,70 @@ pub fn unknown_gates<T: AsRef<str>>(formula: &Formula, gates: &[(T, Vec<usize>)]
         }
     });
     warnings
+}
+
+/// An action that names a gate and, for some of its offers, the value.
+struct NamedOffers<'a> {
+    gate: &'a str,
+    offers: Vec<NamedOffer<'a>>,
+    /// Whether more offers may follow those.
+    more: bool,
+}
+
+enum NamedOffer<'a> {
+    /// As labels print it.
+    Text(&'a str),
+    Number(i64),
+    Any,
+}
+
+impl<'a> NamedOffers<'a> {
+    fn of(action: &'a Action) -> Option<Self> {
+        match &action.kind {
+            ActionKind::Exact(text) => {
+                let offers = lts::offers(text).into_iter().map(NamedOffer::Text).collect();
+                Some(Self { gate: lts::gate(text), offers, more: false })
+            }
+            ActionKind::Pattern(ActionPattern { gate: Some(gate), offers, .. }) => {
+                // What stands behind `...` may be at any place.
+                let before = offers.iter().position(|offer| matches!(offer, Offer::Rest));
+                let named = |(at, offer): (usize, &Offer)| match offer {
+                    Offer::Value(value) if before.is_none_or(|rest| at < rest) => match value.kind {
+                        ExpressionKind::Number(number) => NamedOffer::Number(number),
+                        _ => NamedOffer::Any,
+                    },
+                    _ => NamedOffer::Any,
+                };
+                let known = offers.iter().enumerate().filter(|(_, offer)| !matches!(offer, Offer::Rest));
+                let offers = known.map(named).collect();
+                Some(Self { gate: &gate.text, offers, more: before.is_some() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A value that no list of offers has at its place, and what is there instead; nothing where all can be.
+    fn impossible(&self, profiles: &[&Vec<OfferType>]) -> Option<(String, String)> {
+        let fits = |offer: &NamedOffer<'_>, kind: &OfferType| match offer {
+            NamedOffer::Text(text) => kind.prints(text),
+            NamedOffer::Number(number) => kind.has(*number),
+            NamedOffer::Any => true,
+        };
+        for (at, offer) in self.offers.iter().enumerate() {
+            if profiles.iter().any(|profile| fits(offer, &profile[at])) {
+                continue;
+            }
+            let mut kinds: Vec<String> = profiles.iter().map(|profile| profile[at].to_string()).collect();
+            kinds.dedup();
+            let text = match offer {
+                NamedOffer::Text(text) => (*text).to_owned(),
+                NamedOffer::Number(number) => number.to_string(),
+                NamedOffer::Any => continue,
+            };
+            return Some((text, kinds.join(" or ")));
+        }
+        None
+    }
 }
 
 fn suggestion(action: &Action, labels: &[&str]) -> Option<String> {

@@ -39,6 +39,7 @@
 mod coverage;
 mod encounter;
 mod layout;
+mod offer;
 mod packing;
 mod provenance;
 mod rows;
@@ -49,6 +50,7 @@ pub use coverage::{
 };
 pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use layout::Layout;
+pub use offer::OfferType;
 pub use packing::Packing;
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use rows::{LocalRows, SharedRows};
