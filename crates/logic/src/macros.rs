@@ -4,12 +4,16 @@
 //! substitution, nothing recurses, and the size of a result is known before it is made. Arguments and bodies of
 //! more than one token are put in brackets, so that a call means what it looks like.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, FileId, Sources, Span, closest};
 
 use crate::lexer::{KEYWORDS, Token, TokenKind, tokens};
+
+/// The library that comes with CADP.
+const STANDARD: &str = "standard.mcl";
 
 /// How many tokens all calls of one file may make.
 const EXPANSION_LIMIT: usize = 200_000;
@@ -178,6 +182,8 @@ impl Macros {
             }
             let text = match lts::read_text(&path) {
                 Ok(text) => text,
+                // CADP's own library, which is not beside the file: its usual patterns are built in here.
+                Err(error) if name == STANDARD && error.error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => {
                     diagnostics.push(
                         Diagnostic::error(format!("can't read the library `{name}`"))

@@ -178,6 +178,11 @@ fn libraries_are_found_beside_the_file() {
     std::fs::write(folder.path().join("own.mcl"), "library own.mcl end_library").unwrap();
     let errors = logic::load_properties(&path, &mut sources).unwrap_err();
     assert!(sources.render_all(&errors, false).contains("included by itself"));
+    // CADP's library is there without being there; others are not.
+    std::fs::write(&path, "library standard.mcl end_library INEVITABLE (\"A\")").unwrap();
+    assert_eq!(logic::load_properties(&path, &mut sources).unwrap().properties.len(), 1);
+    std::fs::write(&path, "library other.mcl end_library INEVITABLE (\"A\")").unwrap();
+    assert!(logic::load_properties(&path, &mut sources).is_err());
 }
 
 #[test]
