@@ -334,7 +334,10 @@ impl Parser<'_> {
             while parser.eat(TokenKind::Comma) {
                 subjects.push(parser.expression());
             }
-            parser.expect_keyword(Keyword::In);
+            // Other dialects of the language write `is`.
+            if !parser.eat_keyword(Keyword::Is) {
+                parser.expect_keyword(Keyword::In);
+            }
             let mut variables = Vec::new();
             if parser.eat_keyword(Keyword::Var) {
                 variables = parser.declarations("the name of a variable");
