@@ -102,11 +102,11 @@ fn edge_cases_are_told_in_sentences() {
     let open = path(&file(&folder, "open.mcl", "[ true* ] < \"A\" > true\n"));
     let cases: [(&[&str], i32, &str); 9] = [
         // Holds.
-        (&[&fork, "--never", "C"], 0, "No run violates it"),
+        (&[&fork, "--never", "C"], 0, "It holds, so there is nothing"),
         // Always false.
-        (&[&fork, "--inevitable", "C"], 1, "always false"),
+        (&[&fork, "--inevitable", "C"], 1, "Every run violates"),
         // Decided at once.
-        (&[&fork, "--never", "A"], 1, "first decided in the initial state"),
+        (&[&fork, "--never", "A"], 1, "A step from the initial state can already decide"),
         // Violated at once: there is nothing to choose.
         (&[&stuck, "--deadlock"], 1, "The initial state itself violates"),
         // It can always still be avoided.
@@ -124,6 +124,27 @@ fn edge_cases_are_told_in_sentences() {
         assert_eq!(code, Some(expected), "{arguments:?}\n{out}{errors}");
         assert!(format!("{out}{errors}").contains(sentence), "{arguments:?}\n{out}{errors}");
     }
+}
+
+/// A run can stay safe for ever beside a deadlock, so not every run violates the property.
+#[test]
+fn what_can_stay_safe_for_ever_is_not_called_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = "des (0, 5, 4)\n(0, WORK, 1)\n(1, REST, 0)\n(0, CRASH, 2)\n(2, HALT, 3)\n(2, RETRY, 2)\n";
+    let system = file(&folder, "server.aut", system);
+    let arguments = [system.to_str().unwrap(), "--deadlock"];
+    let (out, _, code) = text(&watershed(&[&["explain"], &arguments[..]].concat()));
+    assert_eq!(code, Some(1), "{out}");
+    assert!(!out.contains("Every run") && !out.contains("all wrong"), "{out}");
+    assert!(out.contains("0 correct, 1 incorrect, 4 neutral"), "{out}");
+    assert!(out.contains("2 parts of the system can be stayed in for ever without the violation"), "{out}");
+    // As CLEAR tells it, with what that means.
+    let clear = [&["explain"], &arguments[..], &["--method", "counterexample-lts"]].concat();
+    let (out, _, _) = text(&watershed(&clear));
+    assert!(out.contains("0 correct, 5 incorrect, 0 neutral"), "{out}");
+    assert!(out.contains("No choice leads to where the property is safe for good."), "{out}");
+    assert!(out.contains("`--method exact` is exact about this"), "{out}");
+    assert!(!out.contains("wrong for good") && !out.contains("Every run"), "{out}");
 }
 
 #[test]
@@ -202,9 +223,7 @@ fn every_output_is_written() {
     assert_eq!((code, errors.as_str()), (Some(1), ""));
     let read = |path: &str| std::fs::read_to_string(path).unwrap();
     let html = read(&html);
-    assert!(
-        html.contains("Here it can only go wrong") && html.contains("select TRANSPORT [] MEAL end select")
-    );
+    assert!(html.contains("Wrong for good after") && html.contains("select TRANSPORT [] MEAL end select"));
     assert!(
         !html.contains("http://")
             || html.matches("http://").count() == html.matches("http://www.w3.org").count()

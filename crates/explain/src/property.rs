@@ -4,6 +4,7 @@ use logic::tree::Action;
 use logic::{Automaton, Formula};
 use lts::{Lts, Progress, Stopped};
 
+use crate::graph::Graph;
 use crate::monitor::Monitor;
 use crate::prefix_suffix;
 use crate::tagged::{Method, Tagged};
@@ -49,7 +50,7 @@ impl Unexplained {
             }
             Unexplained::PrefixSuffixNeedsProgress => "leave out --method, or use `exact`",
             Unexplained::PrefixSuffixNeedsStart | Unexplained::CounterexampleNeedsSafety => {
-                "leave out --method: the exact method is the default"
+                "leave out --method: the default, `exact`, takes every property that can be explained"
             }
             Unexplained::Stopped(_) => "allow more with --max-states",
         }
@@ -59,7 +60,7 @@ impl Unexplained {
 /// How to explain.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The method; by default the counterexample LTS for safety and the exact one for everything else.
+    /// The method; by default the exact one, whose tags are true of all maximal runs.
     pub method: Option<Method>,
     /// The most states of the product and of the property's automaton.
     pub most_states: usize,
@@ -114,7 +115,7 @@ impl Property {
             }
             (Self::Safety(automaton), method) => {
                 let monitor = Monitor::violation(automaton, lts.labels(), most)?;
-                (monitor, method.unwrap_or(Method::Counterexample))
+                (monitor, method.unwrap_or(Method::Exact))
             }
             (Self::Inevitable(labels), _) => {
                 (Monitor::progress(&masks(labels, lts), lts.labels()), Method::Exact)
@@ -124,7 +125,7 @@ impl Property {
                 (Monitor::response(runs, &mask, lts.labels(), most)?, Method::Exact)
             }
         };
-        Ok(Tagged::new(lts, &monitor, method, most, progress)?)
+        Ok(Tagged::new(Graph::product(lts, &monitor, most, progress)?, method))
     }
 }
 

@@ -344,7 +344,7 @@ impl Opened {
                 labels: labels.len() as u64,
             },
             tags: [lts.transition_count() as u64, 0, 0].into(),
-            remarks: vec!["No run violates it, so there is nothing to explain.".into()],
+            remarks: vec!["It holds, so there is nothing to explain.".into()],
             ..Explanation::default()
         });
         let picture = Picture::of_system(lts, tag);

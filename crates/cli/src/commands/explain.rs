@@ -25,9 +25,9 @@ use crate::terminal::Terminal;
     watershed explain model.lnt --inevitable 'REQUEST, GRANT'\n  \
     watershed explain model.aut --never LOSS --kind in --through 'SEND.*' --through RECEIVE\n  \
     watershed explain model.lnt safety.mcl --counterexample trace.aut --svg lanes.svg\n\n\
-Transitions are correct where the property can no longer be violated, incorrect where it can no longer be saved, \
-and neutral otherwise. A neighbourhood is a state with exits that are not neutral; its kind says which it has: cn \
-correct, in incorrect, ci both and no neutral ones, cin all three.")]
+A transition is correct if every run that goes on with it satisfies the property, incorrect if every one violates \
+it, and neutral otherwise. A neighbourhood is a state with exits that are not neutral; its kind says which it has: cn \
+correct ones, in incorrect ones, ci both and no neutral ones, cin all three.")]
 pub struct Explain {
     #[command(flatten)]
     source: ModelSource,
@@ -90,10 +90,10 @@ pub struct Explain {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// For safety: all runs that violate the property (the default for it)
-    CounterexampleLts,
-    /// Exact statements about all maximal runs (the default for everything else)
+    /// Statements about all maximal runs, endless ones included (the default)
     Exact,
+    /// As CLEAR does it, for safety: incorrect is what has no way back to safety
+    CounterexampleLts,
     /// For labels that must come: prefixes and suffixes of them
     PrefixSuffix,
 }
@@ -282,7 +282,9 @@ impl Explain {
                 .map(|file| Origin { sources: &file.sources, provenance: file.model().provenance() }),
         });
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
-            explanation.remarks.push("No neighbourhood is of that kind or can be reached that way.".into());
+            explanation.remarks.push(
+                "There is no neighbourhood of that kind, or none can be reached through these labels.".into(),
+            );
         }
         explanation.property = property.name.clone();
         explanation.description = property.description.clone();
@@ -384,7 +386,7 @@ fn holds(subject: &Subject, property: &logic::Property, start: Instant) -> Expla
             transitions: subject.lts.transition_count() as u64,
             labels: used as u64,
         },
-        remarks: vec!["No run violates it, so there is nothing to explain.".into()],
+        remarks: vec!["It holds, so there is nothing to explain.".into()],
         seconds: start.elapsed().as_secs_f64(),
         ..Explanation::default()
     }

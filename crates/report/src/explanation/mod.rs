@@ -53,7 +53,7 @@ pub struct Explanation {
     pub nearest: Option<Vec<String>>,
     /// Labels of the system that no counterexample involves.
     pub uninvolved: Vec<String>,
-    /// How many incorrect parts can be stayed in for ever without the violation.
+    /// In how many parts of the system a run avoids the violation only by going round for ever.
     pub endless_regions: usize,
     /// The constructs of the source, with how often they take part in what.
     pub source: Vec<Construct>,
@@ -149,7 +149,8 @@ pub struct Choice {
     pub from_start: (u32, u32),
     /// The fewest and the most steps to the violation, where that is known.
     pub to_violation: Option<(u32, u32)>,
-    /// How likely a run with uniform choices comes to the likeliest of them, where that is known.
+    /// How likely a run with uniform choices comes to the likeliest of them, where that is known: to one of them it comes
+    /// at least as likely.
     pub probability: Option<f64>,
     /// The choice, by its position, that must be passed before every one of them.
     pub after: Option<usize>,
@@ -398,27 +399,39 @@ impl Explanation {
     /// Says what a table would leave unsaid.
     fn add_remarks(&mut self, findings: &Findings<'_>) {
         let tagged = findings.tagged;
-        if self.neighbourhoods.total == 0 {
-            self.remarks.push(match self.counterexample.as_ref().map(Vec::len) {
-                Some(0) => "The initial state itself violates the property, so there is no choice to point at.",
-                _ => {
-                    "There is no neighbourhood: on the way to the violation it can always still be avoided, and \
-                     it is the last step itself that is wrong."
-                }
-            }
-            .into());
+        // The method of CLEAR doesn't look at runs that stay somewhere for ever.
+        let certain = self.endless_regions == 0 || tagged.method() != Method::Counterexample;
+        if tagged.is_goal(0) && !tagged.owes(0) {
+            let remark = "The initial state itself violates the property, so no choice decides.";
+            self.remarks.push(remark.into());
+        } else if self.neighbourhoods.total == 0 {
+            self.remarks.push(match tagged.method() {
+                Method::PrefixSuffix => "There is no neighbourhood: no transition decides by itself.".into(),
+                // A violation that is seen, or a run that ends, makes the step before it incorrect.
+                _ => "There is no neighbourhood: after every step a run can still satisfy the property or violate \
+                      it. What is wrong is what it repeats for ever."
+                    .into(),
+            });
         } else if self.tags.correct == 0 && self.tags.neutral == 0 {
-            self.remarks.push(match self.endless_regions {
-                0 => "The property is always false: every run violates it, whatever is chosen.".into(),
-                _ => "The property is always false: no choice leads to where it is safe.".into(),
+            self.remarks.push(match certain {
+                true => "Every run violates the property, whatever is chosen.".into(),
+                false => "No choice leads to where the property is safe for good.".into(),
             });
         } else if tagged.neighbourhood(0).is_some() {
-            self.remarks.push("It is first decided in the initial state.".into());
+            self.remarks.push("A step from the initial state can already decide.".into());
         }
         if self.endless_regions > 0 {
-            let regions = crate::count(self.endless_regions as u64, "incorrect part");
+            let parts = crate::count(self.endless_regions as u64, "part");
+            let tag = match certain {
+                true => "",
+                false => {
+                    " Its steps are tagged incorrect all the same; `--method exact` is exact about this."
+                }
+            };
+            let tag = if self.endless_regions > 1 { tag.replace("Its", "Their") } else { tag.to_owned() };
             self.remarks.push(format!(
-                "{regions} can be stayed in for ever without the violation ever being complete."
+                "{parts} of the system can be stayed in for ever without the violation, but no way leads from there \
+                 to where the property is safe for good.{tag}"
             ));
         }
         if tagged.method() == Method::PrefixSuffix {
@@ -428,6 +441,55 @@ impl Explanation {
                     .into(),
             );
         }
+    }
+}
+
+impl Explanation {
+    /// Whether what can't violate the property was cut away: prefixes and suffixes tag everything.
+    fn is_cut(&self) -> bool {
+        self.method != Method::PrefixSuffix.name()
+    }
+
+    /// What each tag of an exit says, by method: correct, incorrect, neutral.
+    fn headings(&self) -> [&'static str; 3] {
+        let incorrect = match self.method == Method::Counterexample.name() {
+            true => "no way back to safety after",
+            false => "wrong for good after",
+        };
+        ["right for good after", incorrect, "still open after"]
+    }
+}
+
+impl Choice {
+    /// The facts about a choice, as phrases.
+    fn facts(&self) -> Vec<String> {
+        let steps = |(least, most): (u32, u32)| match least == most {
+            true => crate::count(u64::from(least), "step"),
+            false => format!("{least} to {}", crate::count(u64::from(most), "step")),
+        };
+        let mut facts = vec![format!("{} from the start", steps(self.from_start))];
+        if let Some(distance) = self.to_violation {
+            facts.push(format!("{} to the violation", steps(distance)));
+        }
+        if let Some(probability) = self.probability {
+            // Of several states the likeliest is known.
+            let at_least = if self.neighbourhoods > 1 && probability < 1.0 { "at least " } else { "" };
+            facts.push(format!("reached by {at_least}{} of random runs", percent(probability)));
+        }
+        if let Some(after) = self.after {
+            facts.push(format!("only after choice {}", after + 1));
+        }
+        facts
+    }
+}
+
+/// A probability, never rounded to certainty.
+fn percent(probability: f64) -> String {
+    match 100.0 * probability {
+        all if all >= 100.0 - 1e-9 => "100%".into(),
+        most if most >= 99.95 => "more than 99.9%".into(),
+        least if least < 0.05 => "less than 0.1%".into(),
+        some => format!("{some:.1}%"),
     }
 }
 

@@ -58,13 +58,11 @@ impl fmt::Display for Explanation {
             return Ok(());
         }
         let part = &self.counterexample_lts;
-        writeln!(
-            out,
-            "  {} and {} can be part of a violation (method {})",
-            count(part.states, "state"),
-            count(part.transitions, "transition"),
-            self.method
-        )?;
+        let size = format!("{}, {}", count(part.states, "state"), count(part.transitions, "transition"));
+        match self.is_cut() {
+            true => writeln!(out, "  what can violate it: {size} (method {})", self.method)?,
+            false => writeln!(out, "  the whole system is tagged (method {})", self.method)?,
+        }
         let tags = [
             (GREEN, self.tags.correct, "correct"),
             (RED, self.tags.incorrect, "incorrect"),
@@ -126,29 +124,15 @@ impl Explanation {
             times => format!(", {} times", grouped(times)),
         };
         writeln!(out, "\n{}: {}{times}", self.paint(BOLD, &title), choice.kinds.join(", "))?;
-        let mut facts = vec![format!("{} from the start", steps(choice.from_start))];
-        if let Some(distance) = choice.to_violation {
-            facts.push(format!("{} to the violation", steps(distance)));
-        }
-        if let Some(probability) = choice.probability {
-            facts.push(format!("reached by {:.1}% of random runs", 100.0 * probability));
-        }
-        if let Some(after) = choice.after {
-            facts.push(format!("only after choice {}", after + 1));
-        }
-        writeln!(out, "  {}", facts.join(", "))?;
+        writeln!(out, "  {}", choice.facts().join(", "))?;
         if !choice.before.is_empty() {
             let shown: Vec<&str> = choice.before.iter().take(MOST_LABELS).map(String::as_str).collect();
             let more = if choice.before.len() > MOST_LABELS { ", …" } else { "" };
             writeln!(out, "  just before: {}{more}", shown.join(", "))?;
         }
-        let parts = [
-            (GREEN, "here you could still go right:", &choice.correct),
-            (RED, "here it can only go wrong:", &choice.incorrect),
-            (YELLOW, "here it stays open:", &choice.neutral),
-        ];
-        for (style, heading, exits) in parts {
-            self.write_exits(out, style, heading, exits)?;
+        let parts = [(GREEN, &choice.correct), (RED, &choice.incorrect), (YELLOW, &choice.neutral)];
+        for ((style, exits), heading) in parts.into_iter().zip(self.headings()) {
+            self.write_exits(out, style, &format!("{heading}:"), exits)?;
         }
         Ok(())
     }
@@ -279,13 +263,6 @@ impl Explanation {
             writeln!(out, "  … {}: see --html", count((constructs.len() - 60) as u64, "more line"))?;
         }
         Ok(())
-    }
-}
-
-fn steps((least, most): (u32, u32)) -> String {
-    match least == most {
-        true => count(u64::from(least), "step"),
-        false => format!("{least} to {}", count(u64::from(most), "step")),
     }
 }
 
