@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use logic::{Unfolded, Watched};
 use lts::{Edge, LabelId, Lts, Progress, StateId, Stopped};
 use rustc_hash::FxHashMap;
 
@@ -98,6 +99,33 @@ impl<'l> Graph<'l> {
             node += 1;
         }
         Ok(graph)
+    }
+
+    /// The pairs that a formula with data or conditions on states makes.
+    pub fn unfolded(lts: &'l Lts, unfolded: Unfolded) -> Self {
+        let mark = |watched: &Watched| match watched {
+            Watched::Fine => Mark::Fine,
+            Watched::Repeating => Mark::Owed,
+            Watched::Violated => Mark::Lost,
+        };
+        let mut graph = Self {
+            lts,
+            // Nodes are told apart already: their own numbers do for what the property has seen.
+            pairs: unfolded.states.iter().enumerate().map(|(at, state)| (state.raw(), at as u32)).collect(),
+            offsets: vec![0],
+            targets: Vec::new(),
+            marks: unfolded.watched.iter().map(mark).collect(),
+        };
+        for row in unfolded.targets {
+            graph.targets.extend(row.into_iter().map(|target| target.unwrap_or(SINK)));
+            graph.offsets.push(graph.targets.len());
+        }
+        graph
+    }
+
+    /// Whether a violation may be something that is repeated for ever.
+    pub fn has_owed(&self) -> bool {
+        self.marks.contains(&Mark::Owed)
     }
 
     pub fn len(&self) -> usize {

@@ -99,7 +99,7 @@ impl<'l> Tagged<'l> {
             (0..graph.len() as u32).map(|node| graph.targets[graph.row(node)].contains(&SINK)).collect();
         reverse.close(&mut open);
         let fine = |node: usize| graph.marks[node] == Mark::Fine;
-        let endless_regions = match graph.marks.contains(&Mark::Owed) {
+        let endless_regions = match graph.has_owed() {
             true => 0,
             false => endless(&graph, |node| !open[node] && fine(node)).regions,
         };

@@ -66,6 +66,7 @@ impl<'a> Twin<'a> {
             Property::Safety(automaton) => (Vec::new(), automaton.refusals(lts.labels())),
             Property::Inevitable(labels) => (labels.iter().map(mask).collect(), Vec::new()),
             Property::Response(_, label) => (vec![mask(label)], Vec::new()),
+            Property::Runs(_) => unreachable!("tests/values.rs looks at these"),
         };
         Self { lts, property, masks, refusals, followed: Default::default() }
     }
@@ -85,7 +86,7 @@ impl<'a> Twin<'a> {
                     automaton.is_accepting(at) || self.refusals[at].iter().any(refuses)
                 });
             }
-            Property::Inevitable(_) => {}
+            Property::Inevitable(_) | Property::Runs(_) => {}
             Property::Response(automaton, _) => {
                 past.owed |= past.automaton.iter().any(|&at| automaton.is_accepting(at));
             }
@@ -102,7 +103,7 @@ impl<'a> Twin<'a> {
                 past.automaton = next.into_iter().collect();
             }
             match self.property {
-                Property::Safety(_) => {}
+                Property::Safety(_) | Property::Runs(_) => {}
                 Property::Inevitable(_) => {
                     let awaited = self.masks.get(past.met);
                     past.met += usize::from(awaited.is_some_and(|mask| mask[edge.label.index()]));
@@ -119,7 +120,7 @@ impl<'a> Twin<'a> {
     /// Whether a run that goes round among these places for ever, or stops in the last, violates the property.
     fn violates(&self, cycle: &[Place]) -> bool {
         match self.property {
-            Property::Safety(_) => cycle.iter().any(|(_, past)| past.lost),
+            Property::Safety(_) | Property::Runs(_) => cycle.iter().any(|(_, past)| past.lost),
             Property::Inevitable(labels) => cycle.iter().all(|(_, past)| past.met < labels.len()),
             Property::Response(..) => cycle.iter().all(|(_, past)| past.owed),
         }
