@@ -117,7 +117,7 @@ fn edge_cases_are_told_in_sentences() {
         (&[&fork, "--never", "A", "--method", "prefix-suffix"], 2, "not for safety"),
         (&[&fork, "--inevitable", "A", "--method", "counterexample-lts"], 2, "may be endless"),
         // No set of runs.
-        (&[&fork, "--reachable", "C"], 2, "no run alone can violate"),
+        (&[&fork, "--reachable", "C"], 2, "can't be told run by run"),
     ];
     for (arguments, expected, sentence) in cases {
         let (out, errors, code) = text(&watershed(&[&["explain"], arguments].concat()));
@@ -260,4 +260,93 @@ fn several_properties_are_told_apart() {
         text(&watershed(&[&["explain"], &model[..], &["--property", "no_eror"]].concat()));
     assert_eq!(code, Some(2));
     assert!(errors.contains("did you mean no_error?"), "{errors}");
+}
+
+const VENDING: &str = "des (0, 4, 3)\n(0, COIN, 1)\n(1, TEA, 0)\n(1, KEEP, 2)\n(2, i, 2)\n";
+
+#[test]
+fn the_first_surprise_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = file(&folder, "machine.aut", VENDING);
+    let properties = "property KNOWN is NEVER (\"TEA\") expected FALSE end property\n\
+                      property LATER is REACHABLE (\"MILK\") end property\n\
+                      property WRONG is NEVER (\"COIN\") or NEVER (\"KEEP\") expected FALSE end property\n\
+                      property ODD is REACHABLE (\"TEA\") expected FALSE end property\n\
+                      property HONEST is NEVER (\"KEEP\") end property\n\
+                      property CALM is LIVELOCK_FREE end property\n";
+    let mcl = file(&folder, "all.mcl", properties);
+    let both = [system.to_str().unwrap(), mcl.to_str().unwrap()];
+    let (out, errors, code) = text(&watershed(&[&["explain"], &both[..]].concat()));
+    assert_eq!(code, Some(1), "{out}{errors}");
+    assert!(out.starts_with("violated  HONEST"), "{out}");
+    for sentence in [
+        "passed over: KNOWN is violated, as expected",
+        "passed over: LATER is violated but can't be explained",
+        "passed over: ODD holds, although FALSE is expected",
+        "explaining HONEST, the first violation that is not expected; pick another with --property: KNOWN, CALM\n",
+    ] {
+        assert!(errors.contains(sentence), "{sentence}\n{errors}");
+    }
+    // Nothing else is explained in place of a surprise that can't be.
+    let some = file(&folder, "some.mcl", properties.split("property ODD").next().unwrap());
+    let (out, errors, code) = text(&watershed(&["explain", both[0], some.to_str().unwrap()]));
+    assert_eq!(code, Some(2), "{out}{errors}");
+    assert!(
+        errors.contains("property LATER can't be explained") && errors.contains("--property: KNOWN"),
+        "{errors}"
+    );
+    // Where no verdict is a surprise, what is violated is explained.
+    let known = file(&folder, "known.mcl", properties.split("property LATER").next().unwrap());
+    let (out, _, code) = text(&watershed(&["explain", both[0], known.to_str().unwrap()]));
+    assert!(code == Some(1) && out.starts_with("violated  KNOWN"), "{out}");
+}
+
+#[test]
+fn values_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = ["PUT !1", "PUT !2", "GET !1", "GET !2"];
+    let steps = [(0, 0, 1), (0, 1, 2), (1, 2, 0), (2, 3, 0), (2, 2, 3)];
+    let lines = steps.map(|(from, label, to)| format!("({from}, \"{}\", {to})\n", labels[label]));
+    let system = file(&folder, "buffer.aut", &format!("des (0, 5, 4)\n{}", lines.concat()));
+    let mcl = "[ true* . { PUT ?x:nat } . { GET ?y:nat where y <> x } ] false\n";
+    let mcl = file(&folder, "same.mcl", mcl);
+    let found = json(&[system.to_str().unwrap(), mcl.to_str().unwrap()]);
+    assert_eq!(found["counterexample"], serde_json::json!(["PUT !2", "GET !1"]));
+    assert_eq!(found["neighbourhoods"]["in"], 1);
+    assert_eq!(found["choices"][0]["incorrect"][0]["labels"], serde_json::json!(["GET !1"]));
+}
+
+#[test]
+fn a_livelock_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = file(&folder, "machine.aut", VENDING);
+    let (out, errors, code) = text(&watershed(&["explain", system.to_str().unwrap(), "--livelock"]));
+    assert_eq!(code, Some(1), "{out}{errors}");
+    assert!(
+        out.contains("wrong for good after:\n    KEEP") && out.contains("from here on, for ever:"),
+        "{out}"
+    );
+    assert!(out.contains("The run goes round for ever among 1 state.\n  ways in:\n    KEEP"), "{out}");
+    assert!(out.contains("There is no way out."), "{out}");
+    // With a way out, nothing is decided for good.
+    let ring = "des (0, 3, 2)\n(0, GO, 1)\n(1, i, 1)\n(1, STOP, 0)\n";
+    let ring = file(&folder, "ring.aut", ring);
+    let (out, _, _) = text(&watershed(&["explain", ring.to_str().unwrap(), "--livelock"]));
+    assert!(out.contains("What is wrong is what it repeats for ever"), "{out}");
+    assert!(out.contains("ways out:\n    STOP"), "{out}");
+}
+
+#[test]
+fn a_kind_filters_choices_and_steps() {
+    let model = ["models/bugs/frontiers.lnt", "models/bugs/frontiers.mcl"];
+    for kind in ["cn", "in", "ci", "cin"] {
+        let found = json(&[&model[..], &["--kind", kind]].concat());
+        let choices = found["choices"].as_array().unwrap();
+        assert!(choices.iter().all(|choice| choice["kinds"] == serde_json::json!([kind])), "{choices:?}");
+        let shown: u64 = choices.iter().map(|choice| choice["neighbourhoods"].as_u64().unwrap()).sum();
+        assert_eq!(found["neighbourhoods"][kind], shown);
+        let steps = found["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["leaves"].is_null() || step["leaves"] == kind));
+        assert_eq!(found["shape"]["name"], "frontiers");
+    }
 }

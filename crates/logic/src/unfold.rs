@@ -10,6 +10,7 @@
 use lts::{LabelId, Lts, Progress, RowSet, StateId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::components::components;
 use crate::equations::{Equations, translate};
 use crate::linear::Search;
 use crate::program::{InstanceId, Program};
@@ -249,9 +250,30 @@ impl Unfolding<'_> {
 const MOST_INSTANCES: usize = 1_000_000;
 
 impl Unfolded {
+    /// Where no run comes twice, nothing hangs on whether something is repeated there: as if it were, so that more copies
+    /// of a state are alike.
+    fn forget_the_transient(&mut self) {
+        if !self.watched.contains(&Watched::Repeating) {
+            return;
+        }
+        let next: Vec<Vec<u32>> =
+            self.targets.iter().map(|targets| targets.iter().copied().flatten().collect()).collect();
+        let (block, count) =
+            components(next.len(), |node, at| next[node].get(at).map(|&target| target as usize));
+        let mut size = vec![0usize; count];
+        block.iter().for_each(|&block| size[block as usize] += 1);
+        for node in 0..next.len() {
+            let passed_once = size[block[node] as usize] == 1 && !next[node].contains(&(node as u32));
+            if passed_once && self.watched[node] == Watched::Fine {
+                self.watched[node] = Watched::Repeating;
+            }
+        }
+    }
+
     /// The same without copies of a state that differ in nothing that follows.
-    fn merged(self) -> Self {
+    fn merged(mut self) -> Self {
         let count = self.states.len();
+        self.forget_the_transient();
         let mut block = number((0..count).map(|node| (self.states[node], self.watched[node])));
         let mut blocks = distinct(&block);
         // Copies of a state are rare in most systems: then this is one pass.

@@ -39,12 +39,18 @@ pub struct Explanation {
     pub shape: Option<NamedShape>,
     /// What else there is to say, in sentences.
     pub remarks: Vec<String>,
+    /// The kind of neighbourhood that was asked for: choices and steps that matter are of that kind only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
     /// The choices: neighbourhoods grouped by what decides in them.
     pub choices: Vec<Choice>,
     /// The labels of a run that violates the property.
     pub counterexample: Option<Vec<String>>,
     /// Where in that run the part starts that is repeated for ever.
     pub lasso: Option<usize>,
+    /// The part of the system in which that run goes round for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<EndlessPart>,
     /// The labels of that run that matter.
     pub abstracted: Vec<String>,
     /// That run, step by step.
@@ -173,6 +179,19 @@ pub struct ChoiceExit {
     pub transitions: u64,
     /// The actions that take part.
     pub actions: Vec<ActionSpan>,
+}
+
+/// A part of the system in which a run violates the property by going round for ever.
+#[derive(Clone, Debug, Serialize)]
+pub struct EndlessPart {
+    /// How many states it has.
+    pub states: u64,
+    /// Whether the run starts in it.
+    pub initial: bool,
+    /// The steps that lead into it.
+    pub entries: Vec<ChoiceExit>,
+    /// The steps that lead out of it.
+    pub exits: Vec<ChoiceExit>,
 }
 
 /// An action in the source, with where it ends.
@@ -327,7 +346,11 @@ impl Explanation {
                 total: counts.total(),
             },
             shape: tagged.shape(&groups, &relations).map(NamedShape::from),
-            choices: choices(findings, &groups, &relations),
+            choices: match findings.kind {
+                Some(_) => choices(findings, &tagged.groups_of(provenance, findings.kind), &relations),
+                None => choices(findings, &groups, &relations),
+            },
+            kind: findings.kind.map(Kind::key),
             nearest: findings.nearest.map(|run| texts(tagged, &run.steps)),
             uninvolved: uninvolved.map(|(_, text)| text.to_owned()).collect(),
             endless_regions: tagged.endless_regions(),
@@ -348,12 +371,21 @@ impl Explanation {
         let kept = tagged.abstraction(run, findings.kind);
         self.counterexample = Some(texts(tagged, &run.steps));
         self.lasso = run.lasso;
+        self.round = tagged.round(run).map(|round| EndlessPart {
+            states: round.states.len() as u64,
+            initial: round.states.contains(&0),
+            entries: alike(findings, &round.entries),
+            exits: alike(findings, &round.exits),
+        });
         self.abstracted = kept.iter().map(|&at| tagged.label(run.steps[at]).to_owned()).collect();
         let step = |(at, &step): (usize, &Step)| ExplainedStep {
             label: tagged.label(step).to_owned(),
             tag: tagged.tag(step).word(),
             matters: kept.binary_search(&at).is_ok(),
-            leaves: tagged.neighbourhood(step.source).map(|one| one.kind.key()),
+            leaves: tagged
+                .neighbourhood(step.source)
+                .filter(|one| findings.kind.is_none_or(|kind| one.kind == kind))
+                .map(|one| one.kind.key()),
             actions: findings.origin.map(|origin| origin.actions(tagged, step)).unwrap_or_default(),
         };
         self.steps = run.steps.iter().enumerate().map(step).collect();
@@ -501,7 +533,7 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
     let tagged = findings.tagged;
     let predecessors = tagged.predecessors(groups);
     let all = tagged.neighbourhoods();
-    let mut group_of = vec![0; all.len()];
+    let mut group_of = vec![NOT_SHOWN; all.len()];
     for (number, group) in groups.iter().enumerate() {
         group.members.iter().for_each(|&member| group_of[member] = number);
     }
@@ -541,11 +573,28 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
     groups.iter().enumerate().map(choice).collect()
 }
 
+/// No choice: the neighbourhood is not of the kind that was asked for.
+const NOT_SHOWN: usize = usize::MAX;
+
+/// Steps by label and actions.
+fn alike(findings: &Findings<'_>, steps: &[Step]) -> Vec<ChoiceExit> {
+    let mut found: Vec<ChoiceExit> = Vec::new();
+    for &step in steps {
+        let label = findings.tagged.label(step).to_owned();
+        let actions = findings.origin.map(|origin| origin.actions(findings.tagged, step)).unwrap_or_default();
+        match found.iter_mut().find(|one| one.labels[0] == label && one.actions == actions) {
+            Some(known) => known.transitions += 1,
+            None => found.push(ChoiceExit { labels: vec![label], transitions: 1, actions }),
+        }
+    }
+    found
+}
+
 /// The nearest other choice that must be passed before a neighbourhood.
 fn gate(own: usize, member: usize, group_of: &[usize], relations: &[Relation]) -> Option<usize> {
     let mut above = relations[member].after;
     while let Some(one) = above {
-        if group_of[one] != own {
+        if group_of[one] != own && group_of[one] != NOT_SHOWN {
             return Some(group_of[one]);
         }
         above = relations[one].after;

@@ -92,6 +92,9 @@ impl fmt::Display for Explanation {
         for remark in &self.remarks {
             writeln!(out, "\n{remark}")?;
         }
+        if let Some(kind) = self.kind {
+            writeln!(out, "\nOnly neighbourhoods of kind {kind} are shown.")?;
+        }
         for (number, choice) in self.choices.iter().take(MOST_CHOICES).enumerate() {
             self.write_choice(out, number, choice)?;
         }
@@ -100,6 +103,7 @@ impl fmt::Display for Explanation {
             writeln!(out, "\n{more}: see --json or --html")?;
         }
         self.write_run(out)?;
+        self.write_round(out)?;
         if let Some(nearest) = &self.nearest {
             let way = match nearest.is_empty() {
                 true => "none needed, it is the initial state".to_owned(),
@@ -209,6 +213,18 @@ impl Explanation {
             self.write_step(out, at, step)?;
         }
         self.write_skipped(out, skipped)
+    }
+
+    /// Where an endless run goes round, how it gets there and how it could get away.
+    fn write_round(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(round) = &self.round else { return Ok(()) };
+        let start = if round.initial { ", the initial one among them" } else { "" };
+        writeln!(out, "\nThe run goes round for ever among {}{start}.", count(round.states, "state"))?;
+        self.write_exits(out, RED, "ways in:", &round.entries)?;
+        match round.exits.is_empty() {
+            true => writeln!(out, "  There is no way out."),
+            false => self.write_exits(out, YELLOW, "ways out:", &round.exits),
+        }
     }
 
     fn write_skipped(&self, out: &mut fmt::Formatter<'_>, skipped: u64) -> fmt::Result {
