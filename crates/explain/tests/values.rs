@@ -102,7 +102,7 @@ fn compare(lts: &Lts, text: &str, violates: &mut dyn FnMut(&Way) -> bool) -> [u6
             let mut found = Vec::new();
             let length = way.len();
             runs(lts, &mut way, length, length + patience(lts).unwrap(), &mut found);
-            let verdicts: BTreeSet<bool> = found.iter().map(|run| violates(run)).collect();
+            let verdicts: BTreeSet<bool> = found.iter().map(&mut *violates).collect();
             let expected = match (verdicts.contains(&true), verdicts.contains(&false)) {
                 (true, true) => Tag::Neutral,
                 (true, false) => Tag::Incorrect,
@@ -126,13 +126,16 @@ fn compare(lts: &Lts, text: &str, violates: &mut dyn FnMut(&Way) -> bool) -> [u6
             .map(|&step| (tagged.state(step.source), lts.edges()[tagged.system_edge(step)]))
             .collect();
         let end = steps.last().map_or(lts.initial(), |(_, edge)| edge.target);
-        let mut found = vec![(steps.clone(), run.lasso)];
-        if run.lasso.is_none() {
-            found.clear();
-            let length = steps.len();
-            runs(lts, &mut steps.clone(), length, length + patience(lts).unwrap(), &mut found);
-        } else {
-            assert_eq!(steps[run.lasso.unwrap()].0, end, "{text}\n{lts:?}");
+        let mut found = Vec::new();
+        match run.lasso {
+            Some(lasso) => {
+                assert_eq!(steps[lasso].0, end, "{text}\n{lts:?}");
+                found.push((steps, run.lasso));
+            }
+            None => {
+                let length = steps.len();
+                runs(lts, &mut steps.clone(), length, length + patience(lts).unwrap(), &mut found);
+            }
         }
         assert!(found.iter().all(&mut *violates), "{text}\n{lts:?}");
     }

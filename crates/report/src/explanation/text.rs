@@ -195,6 +195,7 @@ impl Explanation {
         let title = format!("Counterexample of {}", count(self.steps.len() as u64, "step"));
         match matter {
             0 => writeln!(out, "\n{}; none of them leads to or leaves a choice:", self.paint(BOLD, &title))?,
+            1 => writeln!(out, "\n{}, 1 of which matters (→):", self.paint(BOLD, &title))?,
             matter => writeln!(out, "\n{}, {matter} of which matter (→):", self.paint(BOLD, &title))?,
         }
         // Long stretches that don't matter are left out.
