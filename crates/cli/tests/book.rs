@@ -6,10 +6,13 @@ use std::process::Command;
 
 /// Output without what changes from run to run: times and memory.
 fn steady(text: &str) -> Vec<String> {
-    let without_time = |line: &str| match (line.rfind(", "), line.ends_with(" ms)") || line.ends_with(" s)"))
-    {
-        (Some(at), true) => format!("{})", &line[..at]),
-        _ => line.trim_end().to_owned(),
+    let without_time = |line: &str| {
+        let line = line.trim_end();
+        let open = line.strip_suffix(')').unwrap_or(line);
+        match open.strip_suffix(" ms").or_else(|| open.strip_suffix(" s")).and_then(|rest| rest.rfind(' ')) {
+            Some(at) => open[..at].to_owned(),
+            None => line.to_owned(),
+        }
     };
     let lines = text.lines().filter(|line| !line.starts_with("took "));
     let mut lines: Vec<String> = lines.map(without_time).collect();
@@ -36,7 +39,16 @@ fn the_tutorial_shows_what_happens() {
     let page = fs::read_to_string(top.join("docs/src/tutorial.md")).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let mut commands = 0;
-    for block in page.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+    for part in page.split("```").collect::<Vec<_>>().windows(2) {
+        let (before, block) = (part[0], part[1]);
+        // A file of the reader's own.
+        if let Some((_, name)) = before.trim_end().rsplit_once("<!-- file: ")
+            && let Some(name) = name.strip_suffix(" -->")
+        {
+            let (_, text) = block.split_once('\n').unwrap();
+            fs::write(scratch.path().join(name), text).unwrap();
+        }
+        let Some(block) = block.strip_prefix("console\n") else { continue };
         for part in block.split("$ watershed ").skip(1) {
             let (line, expected) = part.split_once('\n').unwrap();
             let arguments = words(line).into_iter().map(|word| match word.strip_prefix("models/") {
@@ -53,5 +65,5 @@ fn the_tutorial_shows_what_happens() {
             commands += 1;
         }
     }
-    assert!(commands >= 12, "{commands} commands");
+    assert!(commands >= 17, "{commands} commands");
 }

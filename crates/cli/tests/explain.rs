@@ -102,11 +102,11 @@ fn edge_cases_are_told_in_sentences() {
     let open = path(&file(&folder, "open.mcl", "[ true* ] < \"A\" > true\n"));
     let cases: [(&[&str], i32, &str); 9] = [
         // Holds.
-        (&[&fork, "--never", "C"], 0, "No run violates it"),
+        (&[&fork, "--never", "C"], 0, "It holds, so there is nothing"),
         // Always false.
-        (&[&fork, "--inevitable", "C"], 1, "always false"),
+        (&[&fork, "--inevitable", "C"], 1, "Every run violates"),
         // Decided at once.
-        (&[&fork, "--never", "A"], 1, "first decided in the initial state"),
+        (&[&fork, "--never", "A"], 1, "A step from the initial state can already decide"),
         // Violated at once: there is nothing to choose.
         (&[&stuck, "--deadlock"], 1, "The initial state itself violates"),
         // It can always still be avoided.
@@ -117,13 +117,34 @@ fn edge_cases_are_told_in_sentences() {
         (&[&fork, "--never", "A", "--method", "prefix-suffix"], 2, "not for safety"),
         (&[&fork, "--inevitable", "A", "--method", "counterexample-lts"], 2, "may be endless"),
         // No set of runs.
-        (&[&fork, "--reachable", "C"], 2, "no run alone can violate"),
+        (&[&fork, "--reachable", "C"], 2, "can't be told run by run"),
     ];
     for (arguments, expected, sentence) in cases {
         let (out, errors, code) = text(&watershed(&[&["explain"], arguments].concat()));
         assert_eq!(code, Some(expected), "{arguments:?}\n{out}{errors}");
         assert!(format!("{out}{errors}").contains(sentence), "{arguments:?}\n{out}{errors}");
     }
+}
+
+/// A run can stay safe for ever beside a deadlock, so not every run violates the property.
+#[test]
+fn what_can_stay_safe_for_ever_is_not_called_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = "des (0, 5, 4)\n(0, WORK, 1)\n(1, REST, 0)\n(0, CRASH, 2)\n(2, HALT, 3)\n(2, RETRY, 2)\n";
+    let system = file(&folder, "server.aut", system);
+    let arguments = [system.to_str().unwrap(), "--deadlock"];
+    let (out, _, code) = text(&watershed(&[&["explain"], &arguments[..]].concat()));
+    assert_eq!(code, Some(1), "{out}");
+    assert!(!out.contains("Every run") && !out.contains("all wrong"), "{out}");
+    assert!(out.contains("0 correct, 1 incorrect, 4 neutral"), "{out}");
+    assert!(out.contains("2 parts of the system can be stayed in for ever without the violation"), "{out}");
+    // As CLEAR tells it, with what that means.
+    let clear = [&["explain"], &arguments[..], &["--method", "counterexample-lts"]].concat();
+    let (out, _, _) = text(&watershed(&clear));
+    assert!(out.contains("0 correct, 5 incorrect, 0 neutral"), "{out}");
+    assert!(out.contains("No choice leads to where the property is safe for good."), "{out}");
+    assert!(out.contains("`--method exact` is exact about this"), "{out}");
+    assert!(!out.contains("wrong for good") && !out.contains("Every run"), "{out}");
 }
 
 #[test]
@@ -202,9 +223,7 @@ fn every_output_is_written() {
     assert_eq!((code, errors.as_str()), (Some(1), ""));
     let read = |path: &str| std::fs::read_to_string(path).unwrap();
     let html = read(&html);
-    assert!(
-        html.contains("Here it can only go wrong") && html.contains("select TRANSPORT [] MEAL end select")
-    );
+    assert!(html.contains("Wrong for good after") && html.contains("select TRANSPORT [] MEAL end select"));
     assert!(
         !html.contains("http://")
             || html.matches("http://").count() == html.matches("http://www.w3.org").count()
@@ -241,4 +260,93 @@ fn several_properties_are_told_apart() {
         text(&watershed(&[&["explain"], &model[..], &["--property", "no_eror"]].concat()));
     assert_eq!(code, Some(2));
     assert!(errors.contains("did you mean no_error?"), "{errors}");
+}
+
+const VENDING: &str = "des (0, 4, 3)\n(0, COIN, 1)\n(1, TEA, 0)\n(1, KEEP, 2)\n(2, i, 2)\n";
+
+#[test]
+fn the_first_surprise_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = file(&folder, "machine.aut", VENDING);
+    let properties = "property KNOWN is NEVER (\"TEA\") expected FALSE end property\n\
+                      property LATER is REACHABLE (\"MILK\") end property\n\
+                      property WRONG is NEVER (\"COIN\") or NEVER (\"KEEP\") expected FALSE end property\n\
+                      property ODD is REACHABLE (\"TEA\") expected FALSE end property\n\
+                      property HONEST is NEVER (\"KEEP\") end property\n\
+                      property CALM is LIVELOCK_FREE end property\n";
+    let mcl = file(&folder, "all.mcl", properties);
+    let both = [system.to_str().unwrap(), mcl.to_str().unwrap()];
+    let (out, errors, code) = text(&watershed(&[&["explain"], &both[..]].concat()));
+    assert_eq!(code, Some(1), "{out}{errors}");
+    assert!(out.starts_with("violated  HONEST"), "{out}");
+    for sentence in [
+        "passed over: KNOWN is violated, as expected",
+        "passed over: LATER is violated but can't be explained",
+        "passed over: ODD holds, although FALSE is expected",
+        "explaining HONEST, the first violation that is not expected; pick another with --property: KNOWN, CALM\n",
+    ] {
+        assert!(errors.contains(sentence), "{sentence}\n{errors}");
+    }
+    // Nothing else is explained in place of a surprise that can't be.
+    let some = file(&folder, "some.mcl", properties.split("property ODD").next().unwrap());
+    let (out, errors, code) = text(&watershed(&["explain", both[0], some.to_str().unwrap()]));
+    assert_eq!(code, Some(2), "{out}{errors}");
+    assert!(
+        errors.contains("property LATER can't be explained") && errors.contains("--property: KNOWN"),
+        "{errors}"
+    );
+    // Where no verdict is a surprise, what is violated is explained.
+    let known = file(&folder, "known.mcl", properties.split("property LATER").next().unwrap());
+    let (out, _, code) = text(&watershed(&["explain", both[0], known.to_str().unwrap()]));
+    assert!(code == Some(1) && out.starts_with("violated  KNOWN"), "{out}");
+}
+
+#[test]
+fn values_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = ["PUT !1", "PUT !2", "GET !1", "GET !2"];
+    let steps = [(0, 0, 1), (0, 1, 2), (1, 2, 0), (2, 3, 0), (2, 2, 3)];
+    let lines = steps.map(|(from, label, to)| format!("({from}, \"{}\", {to})\n", labels[label]));
+    let system = file(&folder, "buffer.aut", &format!("des (0, 5, 4)\n{}", lines.concat()));
+    let mcl = "[ true* . { PUT ?x:nat } . { GET ?y:nat where y <> x } ] false\n";
+    let mcl = file(&folder, "same.mcl", mcl);
+    let found = json(&[system.to_str().unwrap(), mcl.to_str().unwrap()]);
+    assert_eq!(found["counterexample"], serde_json::json!(["PUT !2", "GET !1"]));
+    assert_eq!(found["neighbourhoods"]["in"], 1);
+    assert_eq!(found["choices"][0]["incorrect"][0]["labels"], serde_json::json!(["GET !1"]));
+}
+
+#[test]
+fn a_livelock_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = file(&folder, "machine.aut", VENDING);
+    let (out, errors, code) = text(&watershed(&["explain", system.to_str().unwrap(), "--livelock"]));
+    assert_eq!(code, Some(1), "{out}{errors}");
+    assert!(
+        out.contains("wrong for good after:\n    KEEP") && out.contains("from here on, for ever:"),
+        "{out}"
+    );
+    assert!(out.contains("The run goes round for ever among 1 state.\n  ways in:\n    KEEP"), "{out}");
+    assert!(out.contains("There is no way out."), "{out}");
+    // With a way out, nothing is decided for good.
+    let ring = "des (0, 3, 2)\n(0, GO, 1)\n(1, i, 1)\n(1, STOP, 0)\n";
+    let ring = file(&folder, "ring.aut", ring);
+    let (out, _, _) = text(&watershed(&["explain", ring.to_str().unwrap(), "--livelock"]));
+    assert!(out.contains("What is wrong is what it repeats for ever"), "{out}");
+    assert!(out.contains("ways out:\n    STOP"), "{out}");
+}
+
+#[test]
+fn a_kind_filters_choices_and_steps() {
+    let model = ["models/bugs/frontiers.lnt", "models/bugs/frontiers.mcl"];
+    for kind in ["cn", "in", "ci", "cin"] {
+        let found = json(&[&model[..], &["--kind", kind]].concat());
+        let choices = found["choices"].as_array().unwrap();
+        assert!(choices.iter().all(|choice| choice["kinds"] == serde_json::json!([kind])), "{choices:?}");
+        let shown: u64 = choices.iter().map(|choice| choice["neighbourhoods"].as_u64().unwrap()).sum();
+        assert_eq!(found["neighbourhoods"][kind], shown);
+        let steps = found["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["leaves"].is_null() || step["leaves"] == kind));
+        assert_eq!(found["shape"]["name"], "frontiers");
+    }
 }

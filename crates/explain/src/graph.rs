@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 
+use logic::{Unfolded, Watched};
 use lts::{Edge, LabelId, Lts, Progress, StateId, Stopped};
 use rustc_hash::FxHashMap;
 
-use crate::monitor::{DEAD, Monitor};
+use crate::monitor::{DEAD, Goal, Monitor};
 
 /// Where correct transitions lead: out of the part that can still go wrong.
 pub(crate) const SINK: u32 = u32::MAX;
@@ -26,8 +27,19 @@ pub(crate) struct Graph<'l> {
     pub offsets: Vec<usize>,
     /// Where each transition leads, or [`SINK`].
     pub targets: Vec<Node>,
-    /// Whether the property is violated on arrival, or something is owed: as the monitor's goal says.
-    pub bad: Vec<bool>,
+    /// What is known of a run that arrives in each node.
+    pub marks: Vec<Mark>,
+}
+
+/// What is known of a run that arrives in a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Mark {
+    /// Nothing.
+    Fine,
+    /// It violates the property if all nodes from here on are such nodes, for ever.
+    Owed,
+    /// It violates the property, whatever follows.
+    Lost,
 }
 
 impl<'l> Graph<'l> {
@@ -43,7 +55,7 @@ impl<'l> Graph<'l> {
             pairs: vec![(lts.initial().raw(), 0)],
             offsets: vec![0],
             targets: Vec::new(),
-            bad: Vec::new(),
+            marks: Vec::new(),
         };
         let mut numbers = PairNumbers::new(lts, monitor.state_count());
         numbers.number(lts.initial().raw(), 0, 0);
@@ -62,7 +74,12 @@ impl<'l> Graph<'l> {
             let (state, seen) = graph.pairs[node];
             let row = lts.outgoing(StateId::from_raw(state));
             let bad = monitor.is_bad(seen, row.iter().map(|edge| edge.label));
-            graph.bad.push(bad);
+            graph.marks.push(match (bad, monitor.goal) {
+                (false, _) => Mark::Fine,
+                // What is owed at the end of a run stays so.
+                (true, Goal::Owe) if !row.is_empty() => Mark::Owed,
+                (true, _) => Mark::Lost,
+            });
             let lost = monitor.lost().filter(|_| bad);
             let moves = monitor.row(seen);
             for edge in row {
@@ -84,8 +101,35 @@ impl<'l> Graph<'l> {
         Ok(graph)
     }
 
+    /// The pairs that a formula with data or conditions on states makes.
+    pub fn unfolded(lts: &'l Lts, unfolded: Unfolded) -> Self {
+        let mark = |watched: &Watched| match watched {
+            Watched::Fine => Mark::Fine,
+            Watched::Repeating => Mark::Owed,
+            Watched::Violated => Mark::Lost,
+        };
+        let mut graph = Self {
+            lts,
+            // Nodes are told apart already: their own numbers do for what the property has seen.
+            pairs: unfolded.states.iter().enumerate().map(|(at, state)| (state.raw(), at as u32)).collect(),
+            offsets: vec![0],
+            targets: Vec::new(),
+            marks: unfolded.watched.iter().map(mark).collect(),
+        };
+        for row in unfolded.targets {
+            graph.targets.extend(row.into_iter().map(|target| target.unwrap_or(SINK)));
+            graph.offsets.push(graph.targets.len());
+        }
+        graph
+    }
+
+    /// Whether a violation may be something that is repeated for ever.
+    pub fn has_owed(&self) -> bool {
+        self.marks.contains(&Mark::Owed)
+    }
+
     pub fn len(&self) -> usize {
-        self.bad.len()
+        self.marks.len()
     }
 
     #[inline]
@@ -164,7 +208,7 @@ impl<'l> Graph<'l> {
         for node in (0..keep.len()).filter(|&node| keep[node]) {
             let row = self.offsets[node]..self.offsets[node + 1];
             self.pairs[kept] = self.pairs[node];
-            self.bad[kept] = self.bad[node];
+            self.marks[kept] = self.marks[node];
             self.offsets[kept] = end;
             for at in row {
                 let target = self.targets[at];
@@ -177,7 +221,7 @@ impl<'l> Graph<'l> {
         self.offsets.truncate(kept + 1);
         self.targets.truncate(end);
         self.pairs.truncate(kept);
-        self.bad.truncate(kept);
+        self.marks.truncate(kept);
         self.targets.shrink_to_fit();
     }
 }

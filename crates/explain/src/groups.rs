@@ -5,6 +5,7 @@ use model::{MarkId, MarkKind, Provenance};
 use rustc_hash::FxHashMap;
 
 use crate::graph::SINK;
+use crate::neighbourhood::{Kind, Neighbourhood};
 use crate::tagged::{Step, Tag, Tagged};
 
 /// Neighbourhoods with the same deciding exits: the same constructs of the source, or the same labels where there is
@@ -95,13 +96,19 @@ impl Tagged<'_> {
     /// # Ok::<(), lts::AutError>(())
     /// ```
     pub fn groups(&self, provenance: Option<&Provenance>) -> Vec<Group> {
+        self.groups_of(provenance, None)
+    }
+
+    /// Likewise for the neighbourhoods of one kind, where one is given.
+    pub fn groups_of(&self, provenance: Option<&Provenance>, kind: Option<Kind>) -> Vec<Group> {
         let mut places = Places::default();
         let mut numbers: FxHashMap<Vec<(Tag, u32)>, usize> = FxHashMap::default();
         let mut members: Vec<Vec<usize>> = Vec::new();
         // What each group's exits are: labels and how many.
         let mut exits: Vec<Exits> = Vec::new();
         let mut row: Vec<(Tag, u32, LabelId)> = Vec::new();
-        for (position, one) in self.neighbourhoods().iter().enumerate() {
+        let wanted = |one: &Neighbourhood| kind.is_none_or(|kind| one.kind == kind);
+        for (position, one) in self.neighbourhoods().iter().enumerate().filter(|(_, one)| wanted(one)) {
             row.clear();
             for step in self.outgoing(one.node) {
                 let place = places.of(self, step, provenance);

@@ -31,7 +31,9 @@ mod neighbourhood;
 mod prefix_suffix;
 mod property;
 mod relations;
+mod rounds;
 mod runs;
+mod selection;
 mod shape;
 mod tagged;
 
@@ -41,6 +43,8 @@ pub use neighbourhood::{Counts, Kind, Neighbourhood};
 pub use prefix_suffix::{Affixes, affixes};
 pub use property::{Options, Property, Unexplained};
 pub use relations::Relation;
+pub use rounds::Round;
 pub use runs::{NotACounterexample, Pattern, Run};
+pub use selection::{Prospect, Selection};
 pub use shape::Shape;
 pub use tagged::{Method, Step, Tag, Tagged};

@@ -36,16 +36,6 @@ impl Kind {
         ["cn", "in", "ci", "cin"][self as usize]
     }
 
-    /// What such a state is to a reader.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Kind::Cn => "the last chance to go right for good",
-            Kind::In => "the point where it can be lost",
-            Kind::Ci => "the choice between right and wrong",
-            Kind::Cin => "the choice between right, wrong and going on",
-        }
-    }
-
     /// Whether a transition with this tag can leave such a state.
     pub fn has(self, tag: Tag) -> bool {
         match tag {

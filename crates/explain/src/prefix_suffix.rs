@@ -60,7 +60,7 @@ pub(crate) fn tag<'l>(
 ) -> Result<Option<Tagged<'l>>, Stopped> {
     // Whether the property holds is not for these sums to say.
     let monitor = Monitor::progress(masks, lts.labels());
-    if Tagged::new(lts, &monitor, Method::Exact, most_states, progress)?.is_none() {
+    if Tagged::new(Graph::product(lts, &monitor, most_states, progress)?, Method::Exact).is_none() {
         return Ok(None);
     }
     let affixes = affixes(lts, masks);

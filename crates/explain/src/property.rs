@@ -1,9 +1,10 @@
 //! Which properties can be explained, and how.
 
 use logic::tree::Action;
-use logic::{Automaton, Formula};
+use logic::{Automaton, CheckError, Formula};
 use lts::{Lts, Progress, Stopped};
 
+use crate::graph::Graph;
 use crate::monitor::Monitor;
 use crate::prefix_suffix;
 use crate::tagged::{Method, Tagged};
@@ -17,23 +18,34 @@ pub enum Property {
     Inevitable(Vec<Action>),
     /// After each of these runs, this label must happen.
     Response(Automaton, Action),
+    /// Any other formula whose violations are runs: one that passes values, has conditions on states, or forbids
+    /// something to be repeated for ever.
+    Runs(Box<Formula>),
 }
 
 /// Why there is no explanation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unexplained {
     /// The formula speaks of more than runs.
-    #[error("no run alone can violate this formula, so there is no choice to point at")]
+    #[error("its violations can't be told run by run, so there is no choice to point at")]
     NotARun,
     /// Prefixes and suffixes say nothing about safety.
     #[error("the method `prefix-suffix` is for properties that ask for labels on every run, not for safety")]
     PrefixSuffixNeedsProgress,
+    /// Prefixes and suffixes know a fixed sequence of labels only.
+    #[error(
+        "the method `prefix-suffix` is for properties that ask for given labels, one after the other, on every run"
+    )]
+    PrefixSuffixNeedsLabels,
     /// Prefixes and suffixes know no condition before the first label.
     #[error("the method `prefix-suffix` takes labels from the start of the run, not after others")]
     PrefixSuffixNeedsStart,
     /// A counterexample LTS holds finite runs only.
     #[error("the method `counterexample-lts` is for safety: a run that violates progress may be endless")]
     CounterexampleNeedsSafety,
+    /// The data of the formula.
+    #[error("{0}")]
+    Data(String),
     /// A limit was hit, or the user had enough.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -44,13 +56,16 @@ impl Unexplained {
     pub fn help(&self) -> &'static str {
         match self {
             Unexplained::NotARun => {
-                "explain takes safety (`[R] false`, `[R] < A > true`), `mu X . (< true > true and [not A] X)`, \
-                 nested ones, and `[R]` before one of them; `watershed check` knows all formulas"
+                "explain takes safety (`[R] false`, `[R] < A > true`), inevitability and response \
+                 (`INEVITABLE (A)`, `RESPONSE (A, B)`), and `[R] -|`; `watershed check` knows all formulas"
             }
-            Unexplained::PrefixSuffixNeedsProgress => "leave out --method, or use `exact`",
+            Unexplained::PrefixSuffixNeedsProgress | Unexplained::PrefixSuffixNeedsLabels => {
+                "leave out --method, or use `exact`"
+            }
             Unexplained::PrefixSuffixNeedsStart | Unexplained::CounterexampleNeedsSafety => {
-                "leave out --method: the exact method is the default"
+                "leave out --method: the default, `exact`, takes every property that can be explained"
             }
+            Unexplained::Data(_) => "`watershed check` may still have a verdict",
             Unexplained::Stopped(_) => "allow more with --max-states",
         }
     }
@@ -59,7 +74,7 @@ impl Unexplained {
 /// How to explain.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The method; by default the counterexample LTS for safety and the exact one for everything else.
+    /// The method; by default the exact one, whose tags are true of all maximal runs.
     pub method: Option<Method>,
     /// The most states of the product and of the property's automaton.
     pub most_states: usize,
@@ -88,7 +103,13 @@ impl Property {
         if let Some((runs, label)) = logic::response(formula) {
             return Ok(Self::Response(runs, label));
         }
-        logic::safety_violation(formula).map(Self::Safety).ok_or(Unexplained::NotARun)
+        if let Some(violation) = logic::safety_violation(formula) {
+            return Ok(Self::Safety(violation));
+        }
+        match logic::is_violated_by_runs(formula) {
+            true => Ok(Self::Runs(Box::new(formula.clone()))),
+            false => Err(Unexplained::NotARun),
+        }
     }
 
     /// Tags a system; nothing where the property holds.
@@ -103,6 +124,20 @@ impl Property {
             (Self::Safety(_), Some(Method::PrefixSuffix)) => {
                 return Err(Unexplained::PrefixSuffixNeedsProgress);
             }
+            (Self::Runs(formula), method) => {
+                let method = method.unwrap_or(Method::Exact);
+                let unfolded = logic::unfold(lts, formula, most, progress).map_err(|error| match error {
+                    CheckError::Cancelled => Unexplained::Stopped(Stopped::Cancelled),
+                    CheckError::Stopped { .. } => Unexplained::Stopped(Stopped::TooManyStates(most)),
+                    other => Unexplained::Data(other.to_string()),
+                })?;
+                let graph = Graph::unfolded(lts, unfolded.ok_or(Unexplained::NotARun)?);
+                return match method {
+                    Method::PrefixSuffix => Err(Unexplained::PrefixSuffixNeedsLabels),
+                    Method::Counterexample if graph.has_owed() => Err(Unexplained::CounterexampleNeedsSafety),
+                    method => Ok(Tagged::new(graph, method)),
+                };
+            }
             (Self::Response(..), Some(Method::PrefixSuffix)) => {
                 return Err(Unexplained::PrefixSuffixNeedsStart);
             }
@@ -114,7 +149,7 @@ impl Property {
             }
             (Self::Safety(automaton), method) => {
                 let monitor = Monitor::violation(automaton, lts.labels(), most)?;
-                (monitor, method.unwrap_or(Method::Counterexample))
+                (monitor, method.unwrap_or(Method::Exact))
             }
             (Self::Inevitable(labels), _) => {
                 (Monitor::progress(&masks(labels, lts), lts.labels()), Method::Exact)
@@ -124,7 +159,7 @@ impl Property {
                 (Monitor::response(runs, &mask, lts.labels(), most)?, Method::Exact)
             }
         };
-        Ok(Tagged::new(lts, &monitor, method, most, progress)?)
+        Ok(Tagged::new(Graph::product(lts, &monitor, most, progress)?, method))
     }
 }
 

@@ -36,7 +36,7 @@ pub enum NotACounterexample {
         at: usize,
     },
     /// It ends before the violation.
-    #[error("the run does not violate the property: it ends where the violation can still be avoided")]
+    #[error("the run ends before it violates the property")]
     Unfinished,
 }
 
@@ -261,18 +261,13 @@ impl Tagged<'_> {
     /// A run to a complete violation, with the cycle that repeats for ever where it is one.
     fn completed(&self, mut steps: Vec<Step>) -> Run {
         let end = steps.last().map_or(Some(0), |&step| self.target(step));
-        let Some(end) = end.filter(|&end| self.is_endless_goal(end)) else {
+        let Some(end) = end.filter(|&end| self.owes(end)) else {
             return Run { steps, lasso: None };
         };
         let lasso = steps.len();
         let cycle = self.cycle(end).unwrap_or_default();
         steps.extend(cycle);
         Run { lasso: (steps.len() > lasso).then_some(lasso), steps }
-    }
-
-    /// Whether a run violates the property by staying on a cycle through this node.
-    fn is_endless_goal(&self, node: Node) -> bool {
-        self.owes(node) && !self.graph.row(node).is_empty()
     }
 
     /// A shortest cycle through a node on which something is owed all the time.

@@ -4,12 +4,12 @@ use crate::graph::{Node, SINK};
 use crate::groups::Group;
 use crate::neighbourhood::Kind;
 use crate::relations::Relation;
-use crate::tagged::{Tag, Tagged};
+use crate::tagged::{Method, Tag, Tagged};
 
 /// A typical bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// Every run is wrong: the only neighbourhood is the initial state, and all its exits are incorrect.
+    /// Every run violates the property.
     AllWrong,
     /// There is one neighbourhood.
     UniqueChoice,
@@ -57,21 +57,23 @@ impl Shape {
                 "no choice matters: every run violates the property, so look at what the model always does, \
                  or at the property"
             }
-            Shape::UniqueChoice => "one single choice decides: look at the constructs that compete there",
+            Shape::UniqueChoice => {
+                "there is one state with steps that decide for good: look at the constructs that compete there"
+            }
             Shape::Frontiers => {
-                "the bug needs two causes: a first choice that could have avoided it, and only behind it the \
-                 choice that completes it"
+                "the bug needs two causes: every run passes a choice that could have avoided it before it comes to \
+                 the choice that makes it certain"
             }
             Shape::Comb => {
-                "one wrong step can be taken at any time: it runs in parallel with actions that have nothing to \
-                 do with it"
+                "the same wrong step is on offer in one state after another, probably because it runs in parallel \
+                 with actions that have nothing to do with it"
             }
             Shape::SpiderWeb => {
-                "one choice between right and wrong, repeated by the interleaving with actions that have \
-                 nothing to do with it"
+                "the same choice between right and wrong is on offer in one state after another, probably because \
+                 of the interleaving with actions that have nothing to do with it"
             }
-            Shape::Flower => "one choice that every round of a loop offers again",
-            Shape::Isolated => "several independent choices, each wrong by itself: expect more than one bug",
+            Shape::Flower => "one choice that comes back time and again, probably with every round of a loop",
+            Shape::Isolated => "no run passes two of the choices, so there may be more than one bug",
         }
     }
 }
@@ -83,7 +85,9 @@ impl Tagged<'_> {
         match all {
             [] => return None,
             [one] if one.node == 0 && self.outgoing(0).all(|step| self.tag(step) == Tag::Incorrect) => {
-                return Some(Shape::AllWrong);
+                // Where a run may stay out of trouble for ever, not every run is wrong.
+                let stays = self.method() == Method::Counterexample && self.endless_regions() > 0;
+                return (!stays).then_some(Shape::AllWrong);
             }
             [_] => return Some(Shape::UniqueChoice),
             _ => {}

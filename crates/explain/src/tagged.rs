@@ -1,22 +1,22 @@
 //! Tags: which transitions are correct, incorrect or neutral, and where that is decided.
 //!
-//! Implements chapter 5 of G. Barbon, "Debugging of Behavioural Models using Counterexample Analysis" (2018) for
-//! safety properties, and an exact counterpart for those that ask for progress. Both are linear in the product of
-//! system and property.
+//! By default tags are statements about all maximal runs. Chapter 5 of G. Barbon, "Debugging of Behavioural Models using
+//! Counterexample Analysis" (2018), looks at finite ways only: there, what can't reach safety is incorrect, even where a
+//! run can stay for ever without the violation. Both are linear in the product of system and property.
 
-use lts::{Components, Lts, Progress, StateId, Stopped};
+use lts::{Components, Lts, StateId};
 
-use crate::graph::{Graph, Node, Reverse, SINK};
-use crate::monitor::{Goal, Monitor};
+use crate::graph::{Graph, Mark, Node, Reverse, SINK};
 use crate::neighbourhood::{Counts, Kind, Neighbourhood};
 
 /// What a transition says about the behaviour that follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Tag {
-    /// From here on the property is satisfied, whatever happens.
+    /// Every run that goes on from here satisfies the property.
     Correct,
-    /// From here on there is no way back to where the property is safe.
+    /// Every run that goes on from here violates it; with [`Method::Counterexample`], there is no way back to where the
+    /// property is safe for good.
     Incorrect,
     /// Both are still possible.
     Neutral,
@@ -35,7 +35,7 @@ impl Tag {
 /// How tags are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Safety: the counterexample LTS, all runs that violate the property.
+    /// Safety: as CLEAR does it, by what can be reached in the counterexample LTS.
     Counterexample,
     /// The product with the property, tags as exact statements about all maximal runs.
     Exact,
@@ -75,28 +75,16 @@ pub struct Tagged<'l> {
     /// Nodes in which a violation is complete: where it is seen, or where a run can stay for ever.
     goals: Vec<bool>,
     endless_regions: usize,
-    /// Whether a violation is something owed for ever, not something seen.
-    owing: bool,
 }
 
 impl<'l> Tagged<'l> {
-    /// Tags the product of a system and a monitor; nothing where no run violates the property.
-    pub(crate) fn new(
-        lts: &'l Lts,
-        monitor: &Monitor,
-        method: Method,
-        most_states: usize,
-        progress: &Progress,
-    ) -> Result<Option<Self>, Stopped> {
-        let mut graph = Graph::product(lts, monitor, most_states, progress)?;
+    /// Tags the product of a system and a property; nothing where no run violates the property.
+    pub(crate) fn new(mut graph: Graph<'l>, method: Method) -> Option<Self> {
         let reverse = graph.reverse();
-        let mut keep = match monitor.goal {
-            Goal::Reach => graph.bad.clone(),
-            Goal::Owe => resting_places(&graph, |node| graph.bad[node]),
-        };
+        let mut keep = goals(&graph);
         reverse.close(&mut keep);
         if !keep[0] {
-            return Ok(None);
+            return None;
         }
         let reverse = match keep.iter().all(|&keep| keep) {
             true => reverse,
@@ -106,27 +94,21 @@ impl<'l> Tagged<'l> {
                 graph.reverse()
             }
         };
+        // From where a run can come to satisfy the property: first, by getting where it is safe for good.
         let mut open: Vec<bool> =
             (0..graph.len() as u32).map(|node| graph.targets[graph.row(node)].contains(&SINK)).collect();
-        let (goals, endless_regions) = match monitor.goal {
-            Goal::Reach => {
-                reverse.close(&mut open);
-                let endless = endless(&graph, |node| !open[node] && !graph.bad[node]);
-                if method == Method::Exact {
-                    // Whoever can stay for ever without the violation may still satisfy the property.
-                    endless.nodes.iter().for_each(|&node| open[node as usize] = true);
-                    reverse.close(&mut open);
-                }
-                (graph.bad.clone(), endless.regions)
-            }
-            Goal::Owe => {
-                // A run that again and again owes nothing satisfies the property as well.
-                let components = endless(&graph, |_| true);
-                components.mark_those_with(&graph, &mut open, |node| !graph.bad[node]);
-                reverse.close(&mut open);
-                (resting_places(&graph, |node| graph.bad[node]), 0)
-            }
+        reverse.close(&mut open);
+        let fine = |node: usize| graph.marks[node] == Mark::Fine;
+        let endless_regions = match graph.has_owed() {
+            true => 0,
+            false => endless(&graph, |node| !open[node] && fine(node)).regions,
         };
+        if method != Method::Counterexample {
+            // Second, by going round for ever where, again and again, nothing is owed.
+            let rounds = endless(&graph, |node| graph.marks[node] != Mark::Lost);
+            rounds.mark_those_with(&mut open, fine);
+            reverse.close(&mut open);
+        }
         let tags = graph
             .targets
             .iter()
@@ -136,19 +118,15 @@ impl<'l> Tagged<'l> {
                 _ => Tag::Incorrect,
             })
             .collect();
-        Ok(Some(Self {
-            goals,
-            endless_regions,
-            owing: monitor.goal == Goal::Owe,
-            ..Self::from_tags(graph, reverse, tags, method)
-        }))
+        let goals = goals(&graph);
+        Some(Self { goals, endless_regions, ..Self::from_tags(graph, reverse, tags, method) })
     }
 
     /// Puts the parts together and finds the neighbourhoods.
     pub(crate) fn from_tags(graph: Graph<'l>, reverse: Reverse, tags: Vec<Tag>, method: Method) -> Self {
         let neighbourhoods = find_neighbourhoods(&graph, &tags);
         let goals = vec![false; graph.len()];
-        Self { graph, reverse, tags, method, neighbourhoods, goals, endless_regions: 0, owing: false }
+        Self { graph, reverse, tags, method, neighbourhoods, goals, endless_regions: 0 }
     }
 
     /// The system that was tagged.
@@ -215,9 +193,9 @@ impl<'l> Tagged<'l> {
         self.goals[node as usize]
     }
 
-    /// Whether a run in this node owes something.
-    pub(crate) fn owes(&self, node: Node) -> bool {
-        self.owing && self.graph.bad[node as usize]
+    /// Whether a run in this node owes something: it violates the property if it does so for ever.
+    pub fn owes(&self, node: Node) -> bool {
+        self.graph.marks[node as usize] == Mark::Owed
     }
 
     pub(crate) fn goals(&self) -> &[bool] {
@@ -279,19 +257,19 @@ impl<'l> Tagged<'l> {
         self.graph.targets.iter().filter(|&&target| target != SINK).count()
     }
 
-    /// How many parts of the system, entered by incorrect transitions, can be stayed in for ever without the
-    /// violation: for safety properties only.
+    /// In how many parts of the system a run avoids the violation only by going round for ever: they have cycles without
+    /// the violation, and no way to where the property is safe for good. For safety properties only.
     pub fn endless_regions(&self) -> usize {
         self.endless_regions
     }
 }
 
-/// Where a maximal run can come to rest among some nodes: on a cycle, or where there is no way on.
-fn resting_places(graph: &Graph<'_>, among: impl Fn(usize) -> bool) -> Vec<bool> {
-    let mut places: Vec<bool> =
-        (0..graph.len()).map(|node| among(node) && graph.row(node as u32).is_empty()).collect();
-    endless(graph, among).nodes.iter().for_each(|&node| places[node as usize] = true);
-    places
+/// Where a violation is complete: where it is seen, and where a run can owe something for ever.
+fn goals(graph: &Graph<'_>) -> Vec<bool> {
+    let mut goals: Vec<bool> = graph.marks.iter().map(|&mark| mark == Mark::Lost).collect();
+    let owed = endless(graph, |node| graph.marks[node] == Mark::Owed);
+    owed.nodes.iter().for_each(|&node| goals[node as usize] = true);
+    goals
 }
 
 /// Where a run can stay for ever among some nodes.
@@ -327,15 +305,12 @@ fn endless(graph: &Graph<'_>, among: impl Fn(usize) -> bool) -> Endless {
 }
 
 impl Endless {
-    /// Marks the cycles that can go through one of some nodes, and those nodes where there is no way on.
-    fn mark_those_with(&self, graph: &Graph<'_>, marked: &mut [bool], wanted: impl Fn(usize) -> bool) {
+    /// Marks the cycles that can go through one of some nodes.
+    fn mark_those_with(&self, marked: &mut [bool], wanted: impl Fn(usize) -> bool) {
         let of = |node: u32| self.components.of(StateId::from_raw(node));
         let mut good = vec![false; self.components.count];
         self.nodes.iter().filter(|&&node| wanted(node as usize)).for_each(|&node| good[of(node)] = true);
         self.nodes.iter().filter(|&&node| good[of(node)]).for_each(|&node| marked[node as usize] = true);
-        for node in (0..graph.len()).filter(|&node| wanted(node) && graph.row(node as u32).is_empty()) {
-            marked[node] = true;
-        }
     }
 }
 

@@ -66,6 +66,7 @@ impl<'a> Twin<'a> {
             Property::Safety(automaton) => (Vec::new(), automaton.refusals(lts.labels())),
             Property::Inevitable(labels) => (labels.iter().map(mask).collect(), Vec::new()),
             Property::Response(_, label) => (vec![mask(label)], Vec::new()),
+            Property::Runs(_) => unreachable!("tests/values.rs looks at these"),
         };
         Self { lts, property, masks, refusals, followed: Default::default() }
     }
@@ -85,7 +86,7 @@ impl<'a> Twin<'a> {
                     automaton.is_accepting(at) || self.refusals[at].iter().any(refuses)
                 });
             }
-            Property::Inevitable(_) => {}
+            Property::Inevitable(_) | Property::Runs(_) => {}
             Property::Response(automaton, _) => {
                 past.owed |= past.automaton.iter().any(|&at| automaton.is_accepting(at));
             }
@@ -102,7 +103,7 @@ impl<'a> Twin<'a> {
                 past.automaton = next.into_iter().collect();
             }
             match self.property {
-                Property::Safety(_) => {}
+                Property::Safety(_) | Property::Runs(_) => {}
                 Property::Inevitable(_) => {
                     let awaited = self.masks.get(past.met);
                     past.met += usize::from(awaited.is_some_and(|mask| mask[edge.label.index()]));
@@ -119,7 +120,7 @@ impl<'a> Twin<'a> {
     /// Whether a run that goes round among these places for ever, or stops in the last, violates the property.
     fn violates(&self, cycle: &[Place]) -> bool {
         match self.property {
-            Property::Safety(_) => cycle.iter().any(|(_, past)| past.lost),
+            Property::Safety(_) | Property::Runs(_) => cycle.iter().any(|(_, past)| past.lost),
             Property::Inevitable(labels) => cycle.iter().all(|(_, past)| past.met < labels.len()),
             Property::Response(..) => cycle.iter().all(|(_, past)| past.owed),
         }
@@ -215,6 +216,7 @@ fn compare(lts: &Lts, property: &Property, method: Method, context: &str) -> Opt
     }
     assert_eq!(places.len(), tagged.state_count());
     check_runs(&tagged, context);
+    check_claims(&twin, &tagged, &places, context);
     Some(tagged.tag_counts())
 }
 
@@ -232,6 +234,92 @@ fn check_runs(tagged: &Tagged<'_>, context: &str) {
         assert!(again.steps.iter().map(|&step| tagged.label(step)).zip(&labels).all(|(a, b)| a == *b));
         if let Some(lasso) = run.lasso {
             assert_eq!(tagged.end(run), Some(run.steps[lasso].source), "{context}");
+        }
+    }
+}
+
+/// What else a report claims, each looked at by following runs.
+fn check_claims(twin: &Twin<'_>, tagged: &Tagged<'_>, places: &BTreeMap<Node, Place>, context: &str) {
+    let context = format!("{context}, {:?}\n{:?}", tagged.method(), twin.lts);
+    // Parts that can be stayed in for ever: lassos without the violation, with no way to where all is right.
+    let nodes = tagged.state_count();
+    let steps = |node: usize| tagged.outgoing(node as Node);
+    let targets = |node: usize| steps(node).filter_map(|step| tagged.target(step)).map(|to| to as usize);
+    if let Property::Safety(_) = twin.property {
+        let is_safe = |place: &Place| !twin.verdicts(place).contains(&true);
+        let stuck = |node: &usize| {
+            let place = &places[&(*node as Node)];
+            !place.1.lost && !twin.reachable(place).iter().any(is_safe)
+        };
+        let behind = |node: usize| {
+            let mut seen = BTreeSet::new();
+            let mut todo = vec![node];
+            while let Some(at) = todo.pop() {
+                todo.extend(targets(at).filter(|&to| seen.insert(to)));
+            }
+            seen
+        };
+        let mut parts: Vec<usize> = Vec::new();
+        for node in (0..nodes).filter(stuck).filter(|&node| behind(node).contains(&node)) {
+            if !parts.iter().any(|&known| behind(known).contains(&node) && behind(node).contains(&known)) {
+                parts.push(node);
+            }
+        }
+        assert_eq!(tagged.endless_regions(), parts.len(), "{context}");
+    }
+    // No neighbourhood: the initial state violates the property, or only what is repeated for ever does.
+    if tagged.neighbourhoods().is_empty() && (tagged.owes(0) || !tagged.is_goal(0)) {
+        assert!(tagged.steps().all(|step| tagged.tag(step) == Tag::Neutral), "{context}");
+        assert!(tagged.shortest_runs(4).iter().all(|run| run.lasso.is_some()), "{context}");
+    }
+    let (groups, relations) = (tagged.groups(None), tagged.relations());
+    let start = twin.verdicts(&twin.start());
+    if tagged.shape(&groups, &relations) == Some(explain::Shape::AllWrong) {
+        assert_eq!(start, BTreeSet::from([true]), "{context}");
+    }
+    if tagged.tag_counts()[0] + tagged.tag_counts()[2] == 0
+        && (tagged.method() == Method::Exact || tagged.endless_regions() == 0)
+    {
+        assert_eq!(start, BTreeSet::from([true]), "{context}");
+    }
+    for (at, one) in tagged.neighbourhoods().iter().enumerate() {
+        let node = one.node as usize;
+        // The chain of a random walk that ends here, step by step until nothing changes.
+        let mut likely = vec![0.0; nodes];
+        likely[node] = 1.0;
+        for _ in 0..3000 {
+            for from in (0..nodes).filter(|&from| from != node && steps(from).count() > 0) {
+                likely[from] = targets(from).map(|to| likely[to]).sum::<f64>() / steps(from).count() as f64;
+            }
+        }
+        let known = relations[at].probability.unwrap();
+        assert!((known - likely[0]).abs() < 1e-6, "{known} {likely:?} {context}");
+        // Without what must come before, nobody comes here.
+        let reaches = |avoided: Option<usize>| {
+            let mut seen = BTreeSet::from([0]);
+            let mut todo = vec![0];
+            while let Some(at) = todo.pop().filter(|&at| Some(at) != avoided || at == node) {
+                todo.extend(targets(at).filter(|&to| Some(to) != avoided && seen.insert(to)));
+            }
+            seen.contains(&node)
+        };
+        if let Some(before) = relations[at].after {
+            let before = tagged.neighbourhoods()[before].node as usize;
+            assert!(before == 0 || !reaches(Some(before)), "{context}");
+        }
+        for other in tagged.neighbourhoods().iter().filter(|other| other.node != one.node) {
+            let must = other.node == 0 || !reaches(Some(other.node as usize));
+            assert!(!must || relations[at].after.is_some(), "{context}");
+        }
+    }
+    // Labels that no counterexample involves are on no run that violates the property.
+    let involved = tagged.involved_labels();
+    for (place, edge) in places.values().flat_map(|place| {
+        let edges = twin.lts.outgoing(place.0).iter();
+        twin.next(place).into_iter().zip(edges)
+    }) {
+        if !involved[edge.label.index()] {
+            assert!(!twin.verdicts(&place).contains(&true), "{context}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::action::{ActionCode, LabelText};
+use crate::check::is_constant;
 use crate::equations::{Equations, Node, NodeId, translate};
 use crate::tree::*;
 
@@ -176,7 +177,8 @@ fn regular(equations: &Equations) -> Option<Automaton> {
 }
 
 /// The label predicates that a formula asks for one after the other on every run, if that is what it asks for:
-/// `mu X . (<true> true and [not A] X)`, or with `and [A] F` where F asks for the rest.
+/// `mu X . (<true> true and [not A] X)`, or with `and [A] F` where F asks for the rest. The predicates read and bind no
+/// variables.
 pub fn inevitability(formula: &Formula) -> Option<Vec<Action>> {
     let mut found = Vec::new();
     let mut formula = formula;
@@ -207,7 +209,7 @@ pub fn inevitability(formula: &Formula) -> Option<Vec<Action>> {
                 _ => return None,
             }
         }
-        let awaited = awaited.filter(|_| progress)?;
+        let awaited = awaited.filter(|awaited| progress && awaited.is_plain())?;
         let text = awaited.to_string();
         found.push(awaited);
         match then {
@@ -230,6 +232,24 @@ pub fn response(formula: &Formula) -> Option<(Automaton, Action)> {
 }
 
 impl Action {
+    /// Whether this predicate reads and binds no variables.
+    fn is_plain(&self) -> bool {
+        match &self.kind {
+            ActionKind::Pattern(pattern) => {
+                pattern.condition.is_none()
+                    && pattern.offers.iter().all(|offer| match offer {
+                        Offer::Value(value) => is_closed(value),
+                        Offer::Bind(..) => false,
+                        Offer::Any | Offer::Rest => true,
+                    })
+            }
+            ActionKind::Not(of) => of.is_plain(),
+            ActionKind::And(all) | ActionKind::Or(all) => all.iter().all(Action::is_plain),
+            ActionKind::Binary(_, left, right) => left.is_plain() && right.is_plain(),
+            _ => true,
+        }
+    }
+
     /// Which labels of a table satisfy this predicate; those with data that needs values of variables don't.
     pub fn mask(&self, labels: &lts::Labels) -> Vec<bool> {
         let truth = Expression { kind: ExpressionKind::Bool(true), span: self.span };
@@ -242,6 +262,16 @@ impl Action {
             }
             None => vec![false; labels.len()],
         }
+    }
+}
+
+fn is_closed(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Name(name) => is_constant(name),
+        ExpressionKind::Call(_, arguments) => arguments.iter().all(is_closed),
+        ExpressionKind::Of(of, _) | ExpressionKind::Unary(_, of) => is_closed(of),
+        ExpressionKind::Binary(_, left, right) => is_closed(left) && is_closed(right),
+        _ => true,
     }
 }
 

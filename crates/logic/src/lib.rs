@@ -50,6 +50,7 @@ mod shape;
 mod solve;
 mod system;
 pub mod tree;
+mod unfold;
 mod value;
 mod verdict;
 
@@ -68,5 +69,6 @@ pub use replay::{ReplayError, replay};
 pub use solve::{Options, check_lts, check_model, warnings};
 pub use system::{ModelSystem, Stop, System};
 pub use tree::Formula;
+pub use unfold::{Unfolded, Watched, is_violated_by_runs, unfold};
 pub use value::{DataError, Value};
 pub use verdict::{CheckError, Explanation, Method, Searched, Step, Verdict};

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use explain::{Options, Property, Run, Tag, Tagged};
+use explain::{Options, Property, Prospect, Run, Selection, Tag, Tagged};
 use explore::{Exploration, Limits, Outcome};
 use lnt::LntModel;
 use lts::{Lts, Progress};
@@ -133,6 +133,10 @@ impl Place {
 impl Message {
     fn error(message: impl Into<String>) -> Self {
         Self { severity: "error", message: message.into(), ..Self::default() }
+    }
+
+    fn warning(message: impl Into<String>) -> Self {
+        Self { severity: "warning", message: message.into(), ..Self::default() }
     }
 
     fn of(diagnostic: &Diagnostic, sources: &Sources) -> Self {
@@ -273,33 +277,20 @@ impl Opened {
         let labels: Vec<&str> =
             lts.labels().iter().filter(|(label, _)| used[label.index()]).map(|(_, text)| text).collect();
         let names = properties.iter().map(|property| property.name.clone()).collect();
-        let mut remark = None;
-        let mut held: Option<&logic::Property> = None;
-        for property in chosen(&properties, request.chosen.as_deref())? {
+        let candidates = chosen(&properties, request.chosen.as_deref())?;
+        for property in &candidates {
             warnings.extend(messages(&logic::unmatched(&property.formula, &labels), &sources));
+        }
+        stage("checking");
+        let selection = Selection::new(lts, candidates, request.most_states, progress)
+            .map_err(|_| CantOpen::Cancelled)?;
+        let passed_over = selection.passed_over();
+        let explained = selection.chosen.map(|at| &selection.prospects[at]);
+        if let Some((property, Prospect::Violated(wanted))) = explained {
+            warnings.extend(
+                passed_over.iter().map(|sentence| Message::warning(format!("passed over: {sentence}"))),
+            );
             stage("tagging");
-            let wanted = match Property::of(&property.formula) {
-                Ok(wanted) => wanted,
-                // What holds needs no explanation, whatever the formula.
-                Err(why) => {
-                    let options = logic::Options { explain: false, ..Default::default() };
-                    let verdict = logic::check_lts(lts, &property.formula, &options, progress);
-                    let name = &property.name;
-                    let untagged = "The whole system is shown, untagged.";
-                    match verdict {
-                        Ok(verdict) if verdict.holds => held = held.or(Some(property)),
-                        Ok(_) => {
-                            let told =
-                                format!("{name} is violated but can't be explained: {why}. {untagged}");
-                            remark = remark.or(Some(told));
-                        }
-                        Err(error) => {
-                            remark = remark.or(Some(format!("{name} has no verdict: {error}. {untagged}")));
-                        }
-                    }
-                    continue;
-                }
-            };
             let options = Options { most_states: request.most_states, ..Options::default() };
             let tagged =
                 wanted.tag(lts, &options, progress).map_err(|why| match progress.is_cancelled() {
@@ -310,8 +301,7 @@ impl Opened {
                     ]),
                 })?;
             let Some(tagged) = tagged else {
-                held = held.or(Some(property));
-                continue;
+                return Err(wrong(format!("property {} has no run that violates it", property.name)));
             };
             stage("explaining");
             let run = tagged.shortest_run();
@@ -320,7 +310,7 @@ impl Opened {
             explanation.description = property.description.clone();
             let picture = Picture::of_tagged(&tagged, subject.provenance());
             drop(tagged);
-            let (explanation, property) = (Some(explanation), Some(wanted));
+            let (explanation, property) = (Some(explanation), Some(wanted.clone()));
             return Ok(Self {
                 request,
                 subject,
@@ -332,6 +322,12 @@ impl Opened {
                 remark: None,
             });
         }
+        let stuck = |prospect: &Prospect| matches!(prospect, Prospect::Unexplained(_) | Prospect::Unknown(_));
+        let remark = match selection.prospects.iter().any(|(_, prospect)| stuck(prospect)) {
+            true => Some(format!("{}. The whole system is shown, untagged.", passed_over.join("; "))),
+            false => None,
+        };
+        let held = selection.prospects.first().map(|(property, _)| *property);
         let tag = if held.is_some() && remark.is_none() { Tag::Correct } else { Tag::Neutral };
         let explanation = held.filter(|_| remark.is_none()).map(|property| Explanation {
             property: property.name.clone(),
@@ -344,7 +340,7 @@ impl Opened {
                 labels: labels.len() as u64,
             },
             tags: [lts.transition_count() as u64, 0, 0].into(),
-            remarks: vec!["No run violates it, so there is nothing to explain.".into()],
+            remarks: vec!["It holds, so there is nothing to explain.".into()],
             ..Explanation::default()
         });
         let picture = Picture::of_system(lts, tag);
@@ -392,16 +388,12 @@ fn load_properties(
     }
 }
 
-/// The property that was named, or all: what its author expects to fail comes last.
+/// The property that was named, or all.
 fn chosen<'p>(
     properties: &'p [logic::Property],
     name: Option<&str>,
 ) -> Result<Vec<&'p logic::Property>, CantOpen> {
-    let Some(name) = name else {
-        let (mut first, last): (Vec<_>, Vec<_>) = properties.iter().partition(|one| one.expected);
-        first.extend(last);
-        return Ok(first);
-    };
+    let Some(name) = name else { return Ok(properties.iter().collect()) };
     match properties.iter().find(|property| property.name == name) {
         Some(property) => Ok(vec![property]),
         None => Err(wrong(format!("there is no property {name}"))),
@@ -544,6 +536,17 @@ mod tests {
         let enough = Progress::new();
         enough.cancel();
         assert!(matches!(Opened::new(request, &enough, &|_| ()), Err(CantOpen::Cancelled)));
+    }
+
+    #[test]
+    fn the_first_surprise_is_opened() {
+        let text = "property KNOWN is NEVER (\"A\") expected FALSE end property\n\
+                    property STUCK is DEADLOCK_FREE end property\n";
+        let opened = Opened::new(request(text), &Progress::new(), &|_| ()).ok().unwrap();
+        assert_eq!(opened.explanation.unwrap().property, "STUCK");
+        assert!(
+            opened.warnings.iter().any(|one| one.message == "passed over: KNOWN is violated, as expected")
+        );
     }
 
     #[test]

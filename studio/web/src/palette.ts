@@ -50,8 +50,8 @@ export const DARK: Palette = {
 };
 
 export const KIND_WORDS: Record<KindWord, string> = {
-  cn: "the last chance to go right for good",
-  in: "the point where it can be lost",
+  cn: "here it can go right for good",
+  in: "here it can go wrong for good",
   ci: "the choice between right and wrong",
   cin: "the choice between right, wrong and going on",
 };

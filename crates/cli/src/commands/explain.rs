@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use explain::{Options, Property, Run, Tagged, Unexplained};
+use explain::{Options, Property, Prospect, Run, Selection, Tagged, Unexplained};
 use explore::{Limits, Outcome};
 use lts::{Lts, Selector};
 use report::{Explanation, Extent, Findings, Origin};
@@ -25,21 +25,22 @@ use crate::terminal::Terminal;
     watershed explain model.lnt --inevitable 'REQUEST, GRANT'\n  \
     watershed explain model.aut --never LOSS --kind in --through 'SEND.*' --through RECEIVE\n  \
     watershed explain model.lnt safety.mcl --counterexample trace.aut --svg lanes.svg\n\n\
-Transitions are correct where the property can no longer be violated, incorrect where it can no longer be saved, \
-and neutral otherwise. A neighbourhood is a state with exits that are not neutral; its kind says which it has: cn \
-correct, in incorrect, ci both and no neutral ones, cin all three.")]
+A transition is correct if every run that goes on with it satisfies the property, incorrect if every one violates \
+it, and neutral otherwise. A neighbourhood is a state with exits that are not neutral; its kind says which it has: cn \
+correct ones, in incorrect ones, ci both and no neutral ones, cin all three.")]
 pub struct Explain {
     #[command(flatten)]
     source: ModelSource,
     #[command(flatten)]
     properties: PropertySource,
-    /// Which property to explain, where there are several; the first that is violated if not said
+    /// Which property to explain, where there are several; if not said, the first that is violated and expected to hold
     #[arg(long, value_name = "NAME")]
     property: Option<String>,
     /// How tags are computed
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,
-    /// Look at neighbourhoods of one kind only: cn, in, ci or cin
+    /// Look at neighbourhoods of one kind only, cn, in, ci or cin: choices, steps that matter, the way to a choice. Files
+    /// with the tagged system have all of them
     #[arg(long, value_name = "KIND", help_heading = "Which counterexample")]
     kind: Option<Kind>,
     /// The run and the way to a neighbourhood have these labels, in this order; others may come between
@@ -90,10 +91,10 @@ pub struct Explain {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// For safety: all runs that violate the property (the default for it)
-    CounterexampleLts,
-    /// Exact statements about all maximal runs (the default for everything else)
+    /// Statements about all maximal runs, endless ones included (the default)
     Exact,
+    /// As CLEAR does it, for safety: incorrect is what has no way back to safety
+    CounterexampleLts,
     /// For labels that must come: prefixes and suffixes of them
     PrefixSuffix,
 }
@@ -123,9 +124,6 @@ impl Explain {
         let properties = self.properties.load(&mut sources, terminal)?;
         let properties = self.chosen(properties.into_iter().map(|(property, _)| property).collect())?;
         let subject = self.open(terminal)?;
-        let mut held = None;
-        let mut skipped = None;
-        let several = properties.len() > 1;
         let used = subject.lts.used_labels();
         let labels = subject.lts.labels().iter().filter(|(label, _)| used[label.index()]);
         let labels: Vec<&str> = labels.map(|(_, text)| text).collect();
@@ -133,67 +131,68 @@ impl Explain {
         let through = through.filter_map(|one| logic::unmatched_selector("--through", one, &labels));
         terminal.warn(&Sources::new(), &through.collect::<Vec<_>>());
         for property in &properties {
-            let warnings = logic::unmatched(&property.formula, &labels);
-            terminal.warn(&sources, &warnings);
-            let wanted = match Property::of(&property.formula) {
-                Ok(wanted) => wanted,
-                // What holds needs no explanation, whatever the formula.
-                Err(why) => {
-                    match self.holds(&subject.lts, property, terminal)? {
-                        true => held = held.or(Some(property)),
-                        false => skipped = skipped.or(Some(failure(&property.name, &why))),
-                    }
-                    continue;
-                }
-            };
-            match self.explain(&subject, property, &wanted, start, terminal)? {
-                Some(explanation) => {
-                    if several {
-                        let others = properties.iter().filter(|one| one.name != property.name);
-                        let others: Vec<&str> = others.map(|one| one.name.as_str()).collect();
-                        let name = &property.name;
-                        terminal.remark(format!(
-                            "explaining {name}, the first that is violated; pick another with --property: {}",
-                            others.join(", ")
-                        ));
-                    }
-                    terminal.show(&explanation);
-                    return Ok(Answer::No);
-                }
-                None => held = held.or(Some(property)),
-            }
+            terminal.warn(&sources, &logic::unmatched(&property.formula, &labels));
         }
-        match (held, skipped) {
-            (Some(property), None) => {
-                if several {
-                    terminal.remark(format!("all {} properties hold", properties.len()));
-                }
-                terminal.show(&holds(&subject, property, start));
-                Ok(Answer::Yes)
-            }
-            (_, Some(failure)) => Err(failure),
-            (None, None) => Err(Failure::wrong("there is no property to look at")),
-        }
-    }
-
-    fn holds(&self, lts: &Lts, property: &logic::Property, terminal: &Terminal) -> Result<bool, Failure> {
-        let options = logic::Options { max_states: self.max_states, explain: false, ..Default::default() };
-        let verdict = with_progress(terminal, &format!("checking {}", property.name), |progress| {
-            logic::check_lts(lts, &property.formula, &options, progress)
+        let selection = with_progress(terminal, "checking", |progress| {
+            Selection::new(&subject.lts, &properties, self.max_states, progress)
         });
-        let verdict = verdict
-            .map_err(|error| Failure::limit(format!("property {} has no verdict: {error}", property.name)))?;
-        Ok(verdict.holds)
+        let selection = selection.map_err(|stopped| Failure::limit(stopped.to_string()))?;
+        let explained = selection.chosen.map(|at| &selection.prospects[at]);
+        if let Some((property, Prospect::Violated(wanted))) = explained {
+            if properties.len() > 1 {
+                self.tell_selection(&selection, property, terminal);
+            }
+            if let Some(explanation) = self.explain(&subject, property, wanted, start, terminal)? {
+                terminal.show(&explanation);
+                return Ok(Answer::No);
+            }
+        }
+        let unexplained = selection.prospects.iter().find_map(|(property, prospect)| match prospect {
+            Prospect::Unexplained(why) => Some(failure(&property.name, why)),
+            Prospect::Unknown(why) => {
+                Some(Failure::limit(format!("property {} has no verdict: {why}", property.name)))
+            }
+            _ => None,
+        });
+        if let Some(failure) = unexplained {
+            return Err(match selection.alternatives().as_slice() {
+                [] => failure,
+                others => failure.help(format!(
+                    "violated as expected, and explained with --property: {}",
+                    others.join(", ")
+                )),
+            });
+        }
+        if properties.len() > 1 {
+            selection.passed_over().iter().for_each(|sentence| terminal.remark(sentence));
+            terminal.remark(format!("all {} properties hold", properties.len()));
+        }
+        match properties.first() {
+            Some(property) => terminal.show(&holds(&subject, property, start)),
+            None => return Err(Failure::wrong("there is no property to look at")),
+        }
+        Ok(Answer::Yes)
     }
 
-    /// The property that was named, or all, in the order in which they are worth a look.
-    fn chosen(&self, properties: Vec<logic::Property>) -> Result<Vec<logic::Property>, Failure> {
-        let Some(name) = &self.property else {
-            // What its author expects to fail comes last.
-            let (mut first, last): (Vec<_>, Vec<_>) = properties.into_iter().partition(|one| one.expected);
-            first.extend(last);
-            return Ok(first);
+    /// Says which property is explained, why not another, and which others could be.
+    fn tell_selection(&self, selection: &Selection<'_>, property: &logic::Property, terminal: &Terminal) {
+        for sentence in selection.passed_over() {
+            terminal.remark(format!("passed over: {sentence}"));
+        }
+        let name = &property.name;
+        let why = match property.expected {
+            true => format!("explaining {name}, the first violation that is not expected"),
+            false => format!("all violations are expected; explaining {name}, the first of them"),
         };
+        terminal.remark(match selection.alternatives().as_slice() {
+            [] => why,
+            others => format!("{why}; pick another with --property: {}", others.join(", ")),
+        });
+    }
+
+    /// The property that was named, or all.
+    fn chosen(&self, properties: Vec<logic::Property>) -> Result<Vec<logic::Property>, Failure> {
+        let Some(name) = &self.property else { return Ok(properties) };
         let names: Vec<String> = properties.iter().map(|property| property.name.clone()).collect();
         let found: Vec<logic::Property> = properties.into_iter().filter(|one| one.name == *name).collect();
         if found.is_empty() {
@@ -282,7 +281,9 @@ impl Explain {
                 .map(|file| Origin { sources: &file.sources, provenance: file.model().provenance() }),
         });
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
-            explanation.remarks.push("No neighbourhood is of that kind or can be reached that way.".into());
+            explanation.remarks.push(
+                "There is no neighbourhood of that kind, or none can be reached through these labels.".into(),
+            );
         }
         explanation.property = property.name.clone();
         explanation.description = property.description.clone();
@@ -384,7 +385,7 @@ fn holds(subject: &Subject, property: &logic::Property, start: Instant) -> Expla
             transitions: subject.lts.transition_count() as u64,
             labels: used as u64,
         },
-        remarks: vec!["No run violates it, so there is nothing to explain.".into()],
+        remarks: vec!["It holds, so there is nothing to explain.".into()],
         seconds: start.elapsed().as_secs_f64(),
         ..Explanation::default()
     }

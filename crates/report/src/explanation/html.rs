@@ -85,11 +85,14 @@ impl Explanation {
             ("incorrect", self.tags.incorrect),
             ("neutral", self.tags.neutral),
         ];
-        *page += &format!(
-            "<p>{} and {} can be part of a violation.</p>\n<div class=\"bar\" role=\"img\" aria-label=\"tags\">",
-            count(self.counterexample_lts.states, "state"),
-            count(self.counterexample_lts.transitions, "transition")
-        );
+        if self.is_cut() {
+            *page += &format!(
+                "<p>What can violate it: {}, {}.</p>\n",
+                count(self.counterexample_lts.states, "state"),
+                count(self.counterexample_lts.transitions, "transition")
+            );
+        }
+        *page += "<div class=\"bar\" role=\"img\" aria-label=\"tags\">";
         for (tag, number) in tags {
             *page +=
                 &format!("<span class=\"{tag}\" style=\"flex:{number}\" title=\"{number} {tag}\"></span>");
@@ -100,8 +103,8 @@ impl Explanation {
         }
         let kinds = &self.neighbourhoods;
         *page += &format!(
-            "transitions · {} neighbourhoods ({} cn, {} in, {} ci, {} cin)</p>\n",
-            grouped(kinds.total),
+            "transitions · {} ({} cn, {} in, {} ci, {} cin)</p>\n",
+            count(kinds.total, "neighbourhood"),
             kinds.cn,
             kinds.r#in,
             kinds.ci,
@@ -117,33 +120,22 @@ impl Explanation {
     }
 
     fn add_choice(&self, page: &mut String, number: usize, choice: &Choice) {
-        let between = |(least, most): (u32, u32)| match least == most {
-            true => least.to_string(),
-            false => format!("{least}–{most}"),
-        };
-        let mut facts = vec![format!("{} steps from the start", between(choice.from_start))];
-        facts.extend(choice.to_violation.map(|far| format!("{} to the violation", between(far))));
-        facts.extend(choice.probability.map(|p| format!("reached by {:.1}% of random runs", 100.0 * p)));
-        facts.extend(choice.after.map(|after| format!("only after choice {}", after + 1)));
         *page += &format!(
             "<section class=\"choice\"><h3>Choice {}: {} <span class=\"dim\">× {}</span></h3>\
              <p class=\"dim\">{}</p>",
             number + 1,
             choice.kinds.join(", "),
             grouped(choice.neighbourhoods),
-            facts.join(" · ")
+            choice.facts().join(" · ")
         );
         if !choice.before.is_empty() {
             let shown: Vec<String> = choice.before.iter().take(12).map(|label| escape(label)).collect();
             *page += &format!("<p>Just before: <code>{}</code></p>", shown.join("</code>, <code>"));
         }
         *page += "<div class=\"sides\">";
-        let sides = [
-            ("correct", "Here you could still go right", &choice.correct),
-            ("incorrect", "Here it can only go wrong", &choice.incorrect),
-            ("neutral", "Here it stays open", &choice.neutral),
-        ];
-        for (tag, heading, exits) in sides {
+        let sides =
+            [("correct", &choice.correct), ("incorrect", &choice.incorrect), ("neutral", &choice.neutral)];
+        for ((tag, exits), heading) in sides.into_iter().zip(self.headings()) {
             if !exits.is_empty() {
                 self.add_side(page, tag, heading, exits);
             }
@@ -152,7 +144,7 @@ impl Explanation {
     }
 
     fn add_side(&self, page: &mut String, tag: &str, heading: &str, exits: &[ChoiceExit]) {
-        *page += &format!("<div class=\"side {tag}\"><h4>{heading}</h4>");
+        *page += &format!("<div class=\"side {tag}\"><h4>{}</h4>", capital(heading));
         for exit in exits.iter().take(40) {
             let labels: Vec<String> = exit.labels.iter().take(8).map(|label| escape(label)).collect();
             let more = if exit.labels.len() > 8 { ", …" } else { "" };
@@ -266,4 +258,10 @@ impl Explanation {
         }
         *page += "</table></div>\n";
     }
+}
+
+/// A sentence that starts with a capital letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -39,12 +39,18 @@ pub struct Explanation {
     pub shape: Option<NamedShape>,
     /// What else there is to say, in sentences.
     pub remarks: Vec<String>,
+    /// The kind of neighbourhood that was asked for: choices and steps that matter are of that kind only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
     /// The choices: neighbourhoods grouped by what decides in them.
     pub choices: Vec<Choice>,
     /// The labels of a run that violates the property.
     pub counterexample: Option<Vec<String>>,
     /// Where in that run the part starts that is repeated for ever.
     pub lasso: Option<usize>,
+    /// The part of the system in which that run goes round for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<EndlessPart>,
     /// The labels of that run that matter.
     pub abstracted: Vec<String>,
     /// That run, step by step.
@@ -53,7 +59,7 @@ pub struct Explanation {
     pub nearest: Option<Vec<String>>,
     /// Labels of the system that no counterexample involves.
     pub uninvolved: Vec<String>,
-    /// How many incorrect parts can be stayed in for ever without the violation.
+    /// In how many parts of the system a run avoids the violation only by going round for ever.
     pub endless_regions: usize,
     /// The constructs of the source, with how often they take part in what.
     pub source: Vec<Construct>,
@@ -149,7 +155,8 @@ pub struct Choice {
     pub from_start: (u32, u32),
     /// The fewest and the most steps to the violation, where that is known.
     pub to_violation: Option<(u32, u32)>,
-    /// How likely a run with uniform choices comes to the likeliest of them, where that is known.
+    /// How likely a run with uniform choices comes to the likeliest of them, where that is known: to one of them it comes
+    /// at least as likely.
     pub probability: Option<f64>,
     /// The choice, by its position, that must be passed before every one of them.
     pub after: Option<usize>,
@@ -172,6 +179,19 @@ pub struct ChoiceExit {
     pub transitions: u64,
     /// The actions that take part.
     pub actions: Vec<ActionSpan>,
+}
+
+/// A part of the system in which a run violates the property by going round for ever.
+#[derive(Clone, Debug, Serialize)]
+pub struct EndlessPart {
+    /// How many states it has.
+    pub states: u64,
+    /// Whether the run starts in it.
+    pub initial: bool,
+    /// The steps that lead into it.
+    pub entries: Vec<ChoiceExit>,
+    /// The steps that lead out of it.
+    pub exits: Vec<ChoiceExit>,
 }
 
 /// An action in the source, with where it ends.
@@ -326,7 +346,11 @@ impl Explanation {
                 total: counts.total(),
             },
             shape: tagged.shape(&groups, &relations).map(NamedShape::from),
-            choices: choices(findings, &groups, &relations),
+            choices: match findings.kind {
+                Some(_) => choices(findings, &tagged.groups_of(provenance, findings.kind), &relations),
+                None => choices(findings, &groups, &relations),
+            },
+            kind: findings.kind.map(Kind::key),
             nearest: findings.nearest.map(|run| texts(tagged, &run.steps)),
             uninvolved: uninvolved.map(|(_, text)| text.to_owned()).collect(),
             endless_regions: tagged.endless_regions(),
@@ -347,12 +371,21 @@ impl Explanation {
         let kept = tagged.abstraction(run, findings.kind);
         self.counterexample = Some(texts(tagged, &run.steps));
         self.lasso = run.lasso;
+        self.round = tagged.round(run).map(|round| EndlessPart {
+            states: round.states.len() as u64,
+            initial: round.states.contains(&0),
+            entries: alike(findings, &round.entries),
+            exits: alike(findings, &round.exits),
+        });
         self.abstracted = kept.iter().map(|&at| tagged.label(run.steps[at]).to_owned()).collect();
         let step = |(at, &step): (usize, &Step)| ExplainedStep {
             label: tagged.label(step).to_owned(),
             tag: tagged.tag(step).word(),
             matters: kept.binary_search(&at).is_ok(),
-            leaves: tagged.neighbourhood(step.source).map(|one| one.kind.key()),
+            leaves: tagged
+                .neighbourhood(step.source)
+                .filter(|one| findings.kind.is_none_or(|kind| one.kind == kind))
+                .map(|one| one.kind.key()),
             actions: findings.origin.map(|origin| origin.actions(tagged, step)).unwrap_or_default(),
         };
         self.steps = run.steps.iter().enumerate().map(step).collect();
@@ -398,27 +431,39 @@ impl Explanation {
     /// Says what a table would leave unsaid.
     fn add_remarks(&mut self, findings: &Findings<'_>) {
         let tagged = findings.tagged;
-        if self.neighbourhoods.total == 0 {
-            self.remarks.push(match self.counterexample.as_ref().map(Vec::len) {
-                Some(0) => "The initial state itself violates the property, so there is no choice to point at.",
-                _ => {
-                    "There is no neighbourhood: on the way to the violation it can always still be avoided, and \
-                     it is the last step itself that is wrong."
-                }
-            }
-            .into());
+        // The method of CLEAR doesn't look at runs that stay somewhere for ever.
+        let certain = self.endless_regions == 0 || tagged.method() != Method::Counterexample;
+        if tagged.is_goal(0) && !tagged.owes(0) {
+            let remark = "The initial state itself violates the property, so no choice decides.";
+            self.remarks.push(remark.into());
+        } else if self.neighbourhoods.total == 0 {
+            self.remarks.push(match tagged.method() {
+                Method::PrefixSuffix => "There is no neighbourhood: no transition decides by itself.".into(),
+                // A violation that is seen, or a run that ends, makes the step before it incorrect.
+                _ => "There is no neighbourhood: after every step a run can still satisfy the property or violate \
+                      it. What is wrong is what it repeats for ever."
+                    .into(),
+            });
         } else if self.tags.correct == 0 && self.tags.neutral == 0 {
-            self.remarks.push(match self.endless_regions {
-                0 => "The property is always false: every run violates it, whatever is chosen.".into(),
-                _ => "The property is always false: no choice leads to where it is safe.".into(),
+            self.remarks.push(match certain {
+                true => "Every run violates the property, whatever is chosen.".into(),
+                false => "No choice leads to where the property is safe for good.".into(),
             });
         } else if tagged.neighbourhood(0).is_some() {
-            self.remarks.push("It is first decided in the initial state.".into());
+            self.remarks.push("A step from the initial state can already decide.".into());
         }
         if self.endless_regions > 0 {
-            let regions = crate::count(self.endless_regions as u64, "incorrect part");
+            let parts = crate::count(self.endless_regions as u64, "part");
+            let tag = match certain {
+                true => "",
+                false => {
+                    " Its steps are tagged incorrect all the same; `--method exact` is exact about this."
+                }
+            };
+            let tag = if self.endless_regions > 1 { tag.replace("Its", "Their") } else { tag.to_owned() };
             self.remarks.push(format!(
-                "{regions} can be stayed in for ever without the violation ever being complete."
+                "{parts} of the system can be stayed in for ever without the violation, but no way leads from there \
+                 to where the property is safe for good.{tag}"
             ));
         }
         if tagged.method() == Method::PrefixSuffix {
@@ -431,6 +476,55 @@ impl Explanation {
     }
 }
 
+impl Explanation {
+    /// Whether what can't violate the property was cut away: prefixes and suffixes tag everything.
+    fn is_cut(&self) -> bool {
+        self.method != Method::PrefixSuffix.name()
+    }
+
+    /// What each tag of an exit says, by method: correct, incorrect, neutral.
+    fn headings(&self) -> [&'static str; 3] {
+        let incorrect = match self.method == Method::Counterexample.name() {
+            true => "no way back to safety after",
+            false => "wrong for good after",
+        };
+        ["right for good after", incorrect, "still open after"]
+    }
+}
+
+impl Choice {
+    /// The facts about a choice, as phrases.
+    fn facts(&self) -> Vec<String> {
+        let steps = |(least, most): (u32, u32)| match least == most {
+            true => crate::count(u64::from(least), "step"),
+            false => format!("{least} to {}", crate::count(u64::from(most), "step")),
+        };
+        let mut facts = vec![format!("{} from the start", steps(self.from_start))];
+        if let Some(distance) = self.to_violation {
+            facts.push(format!("{} to the violation", steps(distance)));
+        }
+        if let Some(probability) = self.probability {
+            // Of several states the likeliest is known.
+            let at_least = if self.neighbourhoods > 1 && probability < 1.0 { "at least " } else { "" };
+            facts.push(format!("reached by {at_least}{} of random runs", percent(probability)));
+        }
+        if let Some(after) = self.after {
+            facts.push(format!("only after choice {}", after + 1));
+        }
+        facts
+    }
+}
+
+/// A probability, never rounded to certainty.
+fn percent(probability: f64) -> String {
+    match 100.0 * probability {
+        all if all >= 100.0 - 1e-9 => "100%".into(),
+        most if most >= 99.95 => "more than 99.9%".into(),
+        least if least < 0.05 => "less than 0.1%".into(),
+        some => format!("{some:.1}%"),
+    }
+}
+
 fn texts(tagged: &Tagged<'_>, steps: &[Step]) -> Vec<String> {
     steps.iter().map(|&step| tagged.label(step).to_owned()).collect()
 }
@@ -439,7 +533,7 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
     let tagged = findings.tagged;
     let predecessors = tagged.predecessors(groups);
     let all = tagged.neighbourhoods();
-    let mut group_of = vec![0; all.len()];
+    let mut group_of = vec![NOT_SHOWN; all.len()];
     for (number, group) in groups.iter().enumerate() {
         group.members.iter().for_each(|&member| group_of[member] = number);
     }
@@ -479,11 +573,28 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
     groups.iter().enumerate().map(choice).collect()
 }
 
+/// No choice: the neighbourhood is not of the kind that was asked for.
+const NOT_SHOWN: usize = usize::MAX;
+
+/// Steps by label and actions.
+fn alike(findings: &Findings<'_>, steps: &[Step]) -> Vec<ChoiceExit> {
+    let mut found: Vec<ChoiceExit> = Vec::new();
+    for &step in steps {
+        let label = findings.tagged.label(step).to_owned();
+        let actions = findings.origin.map(|origin| origin.actions(findings.tagged, step)).unwrap_or_default();
+        match found.iter_mut().find(|one| one.labels[0] == label && one.actions == actions) {
+            Some(known) => known.transitions += 1,
+            None => found.push(ChoiceExit { labels: vec![label], transitions: 1, actions }),
+        }
+    }
+    found
+}
+
 /// The nearest other choice that must be passed before a neighbourhood.
 fn gate(own: usize, member: usize, group_of: &[usize], relations: &[Relation]) -> Option<usize> {
     let mut above = relations[member].after;
     while let Some(one) = above {
-        if group_of[one] != own {
+        if group_of[one] != own && group_of[one] != NOT_SHOWN {
             return Some(group_of[one]);
         }
         above = relations[one].after;

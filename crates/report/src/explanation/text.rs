@@ -58,13 +58,11 @@ impl fmt::Display for Explanation {
             return Ok(());
         }
         let part = &self.counterexample_lts;
-        writeln!(
-            out,
-            "  {} and {} can be part of a violation (method {})",
-            count(part.states, "state"),
-            count(part.transitions, "transition"),
-            self.method
-        )?;
+        let size = format!("{}, {}", count(part.states, "state"), count(part.transitions, "transition"));
+        match self.is_cut() {
+            true => writeln!(out, "  what can violate it: {size} (method {})", self.method)?,
+            false => writeln!(out, "  the whole system is tagged (method {})", self.method)?,
+        }
         let tags = [
             (GREEN, self.tags.correct, "correct"),
             (RED, self.tags.incorrect, "incorrect"),
@@ -94,6 +92,9 @@ impl fmt::Display for Explanation {
         for remark in &self.remarks {
             writeln!(out, "\n{remark}")?;
         }
+        if let Some(kind) = self.kind {
+            writeln!(out, "\nOnly neighbourhoods of kind {kind} are shown.")?;
+        }
         for (number, choice) in self.choices.iter().take(MOST_CHOICES).enumerate() {
             self.write_choice(out, number, choice)?;
         }
@@ -102,6 +103,7 @@ impl fmt::Display for Explanation {
             writeln!(out, "\n{more}: see --json or --html")?;
         }
         self.write_run(out)?;
+        self.write_round(out)?;
         if let Some(nearest) = &self.nearest {
             let way = match nearest.is_empty() {
                 true => "none needed, it is the initial state".to_owned(),
@@ -126,29 +128,15 @@ impl Explanation {
             times => format!(", {} times", grouped(times)),
         };
         writeln!(out, "\n{}: {}{times}", self.paint(BOLD, &title), choice.kinds.join(", "))?;
-        let mut facts = vec![format!("{} from the start", steps(choice.from_start))];
-        if let Some(distance) = choice.to_violation {
-            facts.push(format!("{} to the violation", steps(distance)));
-        }
-        if let Some(probability) = choice.probability {
-            facts.push(format!("reached by {:.1}% of random runs", 100.0 * probability));
-        }
-        if let Some(after) = choice.after {
-            facts.push(format!("only after choice {}", after + 1));
-        }
-        writeln!(out, "  {}", facts.join(", "))?;
+        writeln!(out, "  {}", choice.facts().join(", "))?;
         if !choice.before.is_empty() {
             let shown: Vec<&str> = choice.before.iter().take(MOST_LABELS).map(String::as_str).collect();
             let more = if choice.before.len() > MOST_LABELS { ", …" } else { "" };
             writeln!(out, "  just before: {}{more}", shown.join(", "))?;
         }
-        let parts = [
-            (GREEN, "here you could still go right:", &choice.correct),
-            (RED, "here it can only go wrong:", &choice.incorrect),
-            (YELLOW, "here it stays open:", &choice.neutral),
-        ];
-        for (style, heading, exits) in parts {
-            self.write_exits(out, style, heading, exits)?;
+        let parts = [(GREEN, &choice.correct), (RED, &choice.incorrect), (YELLOW, &choice.neutral)];
+        for ((style, exits), heading) in parts.into_iter().zip(self.headings()) {
+            self.write_exits(out, style, &format!("{heading}:"), exits)?;
         }
         Ok(())
     }
@@ -207,6 +195,7 @@ impl Explanation {
         let title = format!("Counterexample of {}", count(self.steps.len() as u64, "step"));
         match matter {
             0 => writeln!(out, "\n{}; none of them leads to or leaves a choice:", self.paint(BOLD, &title))?,
+            1 => writeln!(out, "\n{}, 1 of which matters (→):", self.paint(BOLD, &title))?,
             matter => writeln!(out, "\n{}, {matter} of which matter (→):", self.paint(BOLD, &title))?,
         }
         // Long stretches that don't matter are left out.
@@ -225,6 +214,18 @@ impl Explanation {
             self.write_step(out, at, step)?;
         }
         self.write_skipped(out, skipped)
+    }
+
+    /// Where an endless run goes round, how it gets there and how it could get away.
+    fn write_round(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(round) = &self.round else { return Ok(()) };
+        let start = if round.initial { ", the initial one among them" } else { "" };
+        writeln!(out, "\nThe run goes round for ever among {}{start}.", count(round.states, "state"))?;
+        self.write_exits(out, RED, "ways in:", &round.entries)?;
+        match round.exits.is_empty() {
+            true => writeln!(out, "  There is no way out."),
+            false => self.write_exits(out, YELLOW, "ways out:", &round.exits),
+        }
     }
 
     fn write_skipped(&self, out: &mut fmt::Formatter<'_>, skipped: u64) -> fmt::Result {
@@ -279,13 +280,6 @@ impl Explanation {
             writeln!(out, "  … {}: see --html", count((constructs.len() - 60) as u64, "more line"))?;
         }
         Ok(())
-    }
-}
-
-fn steps((least, most): (u32, u32)) -> String {
-    match least == most {
-        true => count(u64::from(least), "step"),
-        false => format!("{least} to {}", count(u64::from(most), "step")),
     }
 }
 
