@@ -105,7 +105,7 @@ impl fmt::Display for Comparison {
             write!(out, "\n\nthis formula holds in {} only:\n\n   {formula}", reason.system)?;
         }
         if reason.holds_on.is_none() {
-            write!(out, "\n\nthe formula that tells them apart is too large to be of use")?;
+            write!(out, "\n\nthe formula that tells them apart is too large to show")?;
         }
         Ok(())
     }
@@ -137,9 +137,9 @@ impl Reason {
         let (Some(refused), Some(offered)) = (&self.refused, &self.offered) else { return Ok(()) };
         let offered = match offered.as_slice() {
             [] => "nothing".to_owned(),
-            offered => offered.join(", "),
+            offered => format!("only {}", offered.join(", ")),
         };
-        write!(out, "\n\n{} can come to rest and offer only {offered};\n", self.system)?;
+        write!(out, "\n\n{} can come to rest and offer {offered};\n", self.system)?;
         match refused.as_slice() {
             [] => write!(out, "{} never comes to rest there", self.other),
             [one] => write!(out, "{} never refuses {one} there", self.other),
