@@ -551,6 +551,6 @@ mod tests {
         let Err(CantOpen::Wrong(messages)) = guarded::<()>(|| panic!("nobody expects this")) else {
             panic!("it was opened");
         };
-        assert_eq!(messages[0].message, "this is a bug of Watershed: nobody expects this");
+        assert_eq!(messages[0].message, "this is a bug in Watershed: nobody expects this");
     }
 }
