@@ -62,17 +62,17 @@ pub fn write_partial(lts: &Lts, path: &Path, wanted: bool, terminal: &Terminal) 
     let beside = partial_path(path);
     if !wanted {
         let (what, place) = match beside == path {
-            true => ("nothing is written".to_owned(), String::new()),
-            false => (format!("{} is not written", path.display()), format!(" to {}", beside.display())),
+            true => ("nothing was written".to_owned(), String::new()),
+            false => (format!("{} was not written", path.display()), format!(" to {}", beside.display())),
         };
         terminal.remark(format!(
-            "{what}: the system was only partly explored; --partial writes the part that was{place}"
+            "{what}: the system was only partly explored; use --partial to write the explored part{place}"
         ));
         return Ok(());
     }
     write_lts(lts, &beside)?;
     if beside != path {
-        terminal.remark(format!("the part that was explored is in {}", beside.display()));
+        terminal.remark(format!("the explored part is in {}", beside.display()));
     }
     Ok(())
 }

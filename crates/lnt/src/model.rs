@@ -90,7 +90,7 @@ impl LntModel {
             return Err(vec![
                 Diagnostic::error(format!("process {} needs arguments to start", process.name))
                     .label(process.span, parameters)
-                    .help(format!("give them with `--root '{} (…)'`", process.name)),
+                    .help(format!("start it with `--root '{} (…)'`", process.name)),
             ]);
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();

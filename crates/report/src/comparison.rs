@@ -147,3 +147,30 @@ impl Reason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_that_offers_nothing_is_said_to_offer_nothing() {
+        let mut reason = Reason::on("left");
+        reason.system = "a.aut".into();
+        reason.other = "b.aut".into();
+        reason.trace = Some(Vec::new());
+        reason.refused = Some(vec!["TEA".into()]);
+        for (offered, words) in
+            [(vec![], "offer nothing;"), (vec!["A".to_owned(), "B".to_owned()], "offer only A, B;")]
+        {
+            reason.offered = Some(offered);
+            let comparison = Comparison {
+                equivalent: None,
+                included: Some(false),
+                relation: "failures".into(),
+                reason: Some(reason.clone()),
+            };
+            let text = comparison.to_string();
+            assert!(text.contains(&format!("a.aut can come to rest and {words}")), "{text}");
+        }
+    }
+}

@@ -209,7 +209,7 @@ impl Check {
         let part = part.map_err(|error| {
             let left = if output.exists() { "; the existing file is unchanged" } else { "" };
             Failure::limit(format!(
-                "{} was not written; nothing could be saved for {}: {error}{left}",
+                "{} was not written; nothing could be saved for `{}`: {error}{left}",
                 output.display(),
                 property.name
             ))
@@ -217,7 +217,7 @@ impl Check {
         write_lts(&part, output)?;
         let verdict = if verdict.holds { "holds" } else { "is violated" };
         terminal.remark(format!(
-            "saved a part of the system on which {} {verdict}: {}, {}",
+            "saved a part of the system on which `{}` {verdict}: {}, {}",
             property.name,
             report::count(part.state_count() as u64, "state"),
             report::count(part.transition_count() as u64, "transition"),

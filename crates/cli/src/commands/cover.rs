@@ -61,7 +61,7 @@ pub struct Cover {
     #[arg(long, value_name = "DIR")]
     emit_probes: Option<PathBuf>,
     /// Search for examples that close holes: other arguments, and processes that nothing starts; try up to N
-    /// combinations of arguments per process
+    /// combinations of arguments per process (256 by default)
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256")]
     suggest: Option<usize>,
     /// Compare with the saved --json output of an earlier run; fail if something is no longer covered

@@ -314,3 +314,17 @@ fn gauge(counts: Counts) -> String {
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Site;
+    use super::*;
+
+    #[test]
+    fn tooltips_count_in_the_right_number() {
+        let site = |kind, hits| Site { kind, process: 0, range: 0..1, lines: (1, 1), hits };
+        let sites = vec![site(SiteKind::Block, 1), site(SiteKind::Action, 2)];
+        let file = CoveredFile { name: "m.lnt".into(), text: "A".into(), processes: Vec::new(), sites };
+        assert_eq!(file.tooltip(1), "block: 1 example; action: 2 examples");
+    }
+}
