@@ -85,7 +85,7 @@ fn exploration() {
         "One thread each; Spin's verifier compiled with -O2 -DSAFETY -DNOREDUCE. Time is of the search alone for"
     );
     println!(
-        "Spin and of the whole process for us. Bytes a state: the peak of the whole process for us, the memory for"
+        "Spin and of the whole process for us. Bytes per state: the peak of the whole process for us, the memory for"
     );
     println!(
         "states alone, without hash table and stack, for Spin. Two runs side by side, each on one thread, have"
@@ -94,7 +94,7 @@ fn exploration() {
         "nothing to do with each other: what they gain is what the machine gives two threads at most.\n"
     );
     println!(
-        "| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes a state, ours / Spin | two threads | two runs side by side |"
+        "| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes per state, ours / Spin | two threads | two runs side by side |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for model in ["philosophers", "cells", "counters"] {
@@ -196,7 +196,7 @@ fn properties() {
     let c = random("c", 4_000_000, 20_000_000);
     println!("## Properties\n");
     println!("On (c), 4M states and 20M transitions, 176 MB as an LTS. Time is of the check alone.\n");
-    println!("| property | verdict | time | reading the file | peak beyond the LTS, bytes a state |");
+    println!("| property | verdict | time | reading the file | peak beyond the LTS, bytes per state |");
     println!("|---|---|---|---|---|");
     let read = best(READ, &["ours", &c]);
     let lts_bytes: f64 = 8.0 * 20e6 + 4.0 * 4e6;

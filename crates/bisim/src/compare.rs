@@ -54,7 +54,7 @@ impl fmt::Display for Reason {
                 write!(out, "only the {side} system can perform: {}", labels.join("; "))
             }
             Reason::Formula(formula) => write!(out, "{formula}"),
-            Reason::TooLarge => write!(out, "a formula that tells them apart is too large to compute"),
+            Reason::TooLarge => write!(out, "the formula that tells them apart is too large to compute"),
         }
     }
 }

@@ -7,12 +7,14 @@ use source::Diagnostic;
 use crate::commands::Command;
 use crate::terminal::Terminal;
 
-/// Find where correct and incorrect behaviour part: a workbench for people who model, debug and test
+/// Find where correct and incorrect behaviour part ways: a workbench for modelling, debugging and testing
 /// concurrent systems.
 #[derive(Parser)]
 #[command(name = "watershed", version, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 the input is wrong, 3 a limit was hit.\n\
-    Files: `-` is standard input or output; names ending in .gz and .zst are unpacked and packed.")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 the answer is no, 2 invalid input, 3 a limit was reached.\n\
+    Files: `-` means standard input or output; names ending in .gz or .zst are read and written compressed."
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -23,10 +25,10 @@ pub struct Arguments {
 /// Options of every command.
 #[derive(Args)]
 pub struct Common {
-    /// Write the result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
-    /// Write nothing but errors (and JSON, with --json); the exit code tells the answer
+    /// Print only errors (and JSON, with --json); the exit code gives the answer
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub quiet: bool,
     /// Which warnings to show
@@ -38,10 +40,10 @@ pub struct Common {
         help_heading = "Common options"
     )]
     pub warnings: Warnings,
-    /// Colours in messages
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Common options")]
     pub color: Colour,
-    /// How many threads to use; 0 for one a core
+    /// The number of threads; 0 means one per core
     #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "Common options")]
     pub threads: usize,
 }
@@ -49,18 +51,18 @@ pub struct Common {
 /// Which warnings are shown.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Warnings {
-    /// None
+    /// No warnings
     None,
-    /// Those of one kind together, where there are many
+    /// Warnings of one kind together, where there are many
     Grouped,
-    /// Each of them
+    /// Every warning
     All,
 }
 
 /// When messages are coloured.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Colour {
-    /// On terminals
+    /// Only on a terminal
     Auto,
     /// Always
     Always,
@@ -71,10 +73,10 @@ pub enum Colour {
 /// How transition systems are read.
 #[derive(Args)]
 pub struct Reading {
-    /// A second name of the internal action besides `i`, such as mCRL2's `tau`
+    /// Another name for the internal action besides `i`, such as mCRL2's `tau`
     #[arg(long, value_name = "NAME")]
     pub tau: Option<String>,
-    /// Accept any state numbers, as in counterexamples cut out of a larger system, and number them anew
+    /// Accept any state numbers, as in counterexamples cut out of a larger system, and renumber the states
     #[arg(long)]
     pub sparse: bool,
 }
@@ -88,17 +90,17 @@ impl Reading {
 /// What happens to a transition system before the command looks at it.
 #[derive(Args)]
 pub struct Transform {
-    /// Make labels internal: GATE, '"exact label"' or an extended regular expression for whole labels, such as
-    /// 'SEND !(1|2)'
+    /// Make these labels internal: GATE, '"exact label"', or an extended regular expression that matches whole
+    /// labels, such as 'SEND !(1|2)'
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub hide: Vec<Selector>,
-    /// Make all labels internal but these
+    /// Make all labels internal except these
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub keep: Vec<Selector>,
-    /// Remove the transitions with these labels, and what can't be reached without them
+    /// Remove the transitions with these labels, and everything that can't be reached without them
     #[arg(long, value_name = "LABELS", value_parser = parse_selector, help_heading = "Labels")]
     pub cut: Vec<Selector>,
-    /// Rename labels: 'GATE -> NEW', or with an extended regular expression 'SEND (.*) -> PUT $1'
+    /// Rename labels: 'GATE -> NEW' or, with an extended regular expression, 'SEND (.*) -> PUT $1'
     #[arg(long, value_name = "RULE", value_parser = parse_rename, help_heading = "Labels")]
     pub rename: Vec<(Selector, String)>,
 }

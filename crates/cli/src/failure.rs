@@ -94,6 +94,6 @@ impl From<lts::TooLarge> for Failure {
 
 impl From<bisim::Error> for Failure {
     fn from(error: bisim::Error) -> Self {
-        Self::limit(error.to_string()).help("allow more with --max-states")
+        Self::limit(error.to_string()).help("raise the limit with --max-states")
     }
 }

@@ -21,12 +21,12 @@ pub fn read_lts(path: &Path, options: &AutOptions, terminal: &Terminal) -> Resul
     match lts.unexplored().len() {
         0 => Ok(lts),
         missing => Err(Failure::limit(format!(
-            "{} is only part of a system: {} of its {} states were not explored",
+            "{} is only part of a system: {missing} of its {} states {} not explored",
             path.display(),
-            missing,
-            lts.state_count()
+            lts.state_count(),
+            if missing == 1 { "was" } else { "were" }
         ))
-        .help("explore the model in full; `info`, `convert` and `check` take partial systems as well")),
+        .help("explore the model in full; `info`, `convert` and `check` also accept partial systems")),
     }
 }
 
@@ -49,8 +49,8 @@ pub fn read_part(path: &Path, options: &AutOptions, terminal: &Terminal) -> Resu
             let known =
                 extension.map_or("no extension".into(), |extension| format!("the extension .{extension}"));
             Err(Failure::wrong(format!("{}: can't tell the format from {known}", path.display())).help(
-                "transition systems are read from .aut, .dot and .json files, packed with .gz or .zst, \
-                 and as AUT from `-`",
+                "transition systems are read from .aut, .dot and .json files, optionally compressed \
+                 (.gz or .zst), and as AUT from `-`",
             ))
         }
         _ => Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, options, progress))?),
@@ -62,17 +62,17 @@ pub fn write_partial(lts: &Lts, path: &Path, wanted: bool, terminal: &Terminal) 
     let beside = partial_path(path);
     if !wanted {
         let (what, place) = match beside == path {
-            true => ("nothing is written".to_owned(), String::new()),
-            false => (format!("{} is not written", path.display()), format!(" to {}", beside.display())),
+            true => ("nothing was written".to_owned(), String::new()),
+            false => (format!("{} was not written", path.display()), format!(" to {}", beside.display())),
         };
         terminal.remark(format!(
-            "{what}: the system is only partly known; --partial writes what there is{place}"
+            "{what}: the system was only partly explored; use --partial to write the explored part{place}"
         ));
         return Ok(());
     }
     write_lts(lts, &beside)?;
     if beside != path {
-        terminal.remark(format!("the part that was explored is in {}", beside.display()));
+        terminal.remark(format!("the explored part is in {}", beside.display()));
     }
     Ok(())
 }
@@ -140,8 +140,9 @@ pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
         Some("dot") => lts::write_file(path, |out| lts::write_dot(lts, out)),
         Some("json") => lts::write_file(path, |out| lts::write_json(lts, out)),
         Some(other) => {
-            return Err(Failure::wrong(format!("{}: can't write the format .{other}", path.display()))
-                .help("transition systems are written as .aut, .dot or .json, packed with .gz or .zst"));
+            return Err(Failure::wrong(format!("{}: can't write the format .{other}", path.display())).help(
+                "transition systems are written as .aut, .dot or .json, optionally compressed (.gz or .zst)",
+            ));
         }
     };
     match written {
@@ -156,10 +157,10 @@ pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
 pub struct ModelSource {
     /// The model (.lnt)
     pub model: PathBuf,
-    /// Where to start: a process with its gates and arguments, such as 'MAIN (2, true)'
+    /// The process to start with, with its gates and arguments, such as 'MAIN (2, true)'; MAIN by default
     #[arg(long, value_name = "PROCESS")]
     pub root: Option<String>,
-    /// A folder to search for imported modules, besides the model's own
+    /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER")]
     pub include: Vec<PathBuf>,
 }
@@ -192,7 +193,7 @@ impl ModelSource {
         };
         let Some(root) = checked.program.main() else {
             return Err(Failure::wrong(format!("{} has no process MAIN", self.model.display()))
-                .help("say where to start with `--root 'PROCESS (…)'`"));
+                .help("name the process to start with `--root 'PROCESS (…)'`"));
         };
         let options = lnt::Options { provenance };
         match LntModel::new(checked.program, root, &options) {

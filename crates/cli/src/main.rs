@@ -1,7 +1,7 @@
 //! `watershed`: find where correct and incorrect behaviour part.
 //!
-//! Arguments come in, one command runs, its result is shown, and the exit code says what it was: 0 fine, 1 the
-//! answer is no, 2 the input is wrong, 3 a limit was hit.
+//! Arguments come in, one command runs, its result is shown, and the exit code says what it was: 0 success, 1 the
+//! answer is no, 2 invalid input, 3 a limit was reached.
 
 mod arguments;
 mod commands;

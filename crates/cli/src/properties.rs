@@ -15,20 +15,20 @@ pub struct PropertySource {
     /// Property files (.mcl)
     #[arg(value_name = "PROPERTIES")]
     files: Vec<PathBuf>,
-    /// No state is a deadlock
+    /// Check that no state is a deadlock
     #[arg(long, help_heading = "Properties without a file")]
     deadlock: bool,
-    /// There is no endless sequence of internal steps
+    /// Check that there is no endless sequence of internal steps
     #[arg(long, help_heading = "Properties without a file")]
     livelock: bool,
-    /// No such label ever happens: GATE, '"exact label"' or an extended regular expression for whole labels (patterns
-    /// in property files are basic ones)
+    /// Check that no such label ever happens: GATE, '"exact label"', or an extended regular expression that matches
+    /// whole labels (patterns in property files are basic regular expressions)
     #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
     never: Vec<String>,
-    /// Such a label can happen
+    /// Check that such a label can happen
     #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
     reachable: Vec<String>,
-    /// These labels, separated by commas, happen one after the other on every run
+    /// Check that these labels, separated by commas, happen one after the other on every run
     #[arg(long, value_name = "LABELS", help_heading = "Properties without a file")]
     inevitable: Vec<String>,
 }
@@ -71,7 +71,7 @@ impl PropertySource {
             return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
         }
         if properties.is_empty() {
-            return Err(Failure::wrong("there is no property to look at").help(
+            return Err(Failure::wrong("no property is given").help(
                 "name a property file, or use --deadlock, --livelock, --never, --reachable or --inevitable",
             ));
         }
@@ -86,10 +86,10 @@ pub fn select(
 ) -> Result<Vec<(Property, Option<String>)>, Failure> {
     let known: Vec<&str> = properties.iter().map(|(property, _)| property.name.as_str()).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        let failure = Failure::wrong(format!("there is no property {unknown}"));
+        let failure = Failure::wrong(format!("there is no property named {unknown}"));
         return Err(match source::closest(unknown, known.iter().copied()) {
             Some(close) => failure.help(format!("did you mean {close}?")),
-            None => failure.help(format!("there are: {}", known.join(", "))),
+            None => failure.help(format!("the properties are: {}", known.join(", "))),
         });
     }
     let wanted = |property: &Property| names.is_empty() || names.contains(&property.name);

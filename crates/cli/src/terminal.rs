@@ -103,7 +103,7 @@ impl Terminal {
         let summed_up = grouped.len() < warnings.len();
         self.remark(sources.render_all(&grouped, self.colour));
         if summed_up {
-            self.remark("\n`--warnings all` shows each of them, `--warnings none` shows none");
+            self.remark("\n`--warnings all` shows them all, `--warnings none` hides them");
         }
     }
 

@@ -88,7 +88,9 @@ fn nothing_saved_is_told_with_its_reason() {
     assert_eq!(code(&checked), 0);
     let told = err(&checked);
     assert!(
-        told.contains("out.aut was not written: the property holds, as expected; the file is left as it was"),
+        told.contains(
+            "out.aut was not written: the property holds, as expected; the existing file is unchanged"
+        ),
         "{told}"
     );
     let checked = watershed(folder.path(), &["check", "fork.aut", "--reachable", "A", "-o", "new.aut"]);

@@ -277,7 +277,7 @@ fn a_partial_result_never_takes_the_place_of_a_complete_one() {
     let complete = std::fs::read_to_string(here.join("c.aut")).unwrap();
     let stopped = watershed(here, &["explore", "counter.lnt", "--max-states", "50", "-o", "c.aut"]);
     assert_eq!(code(&stopped), 3);
-    assert!(err(&stopped).contains("c.aut is not written"), "{}", err(&stopped));
+    assert!(err(&stopped).contains("c.aut was not written"), "{}", err(&stopped));
     assert_eq!(std::fs::read_to_string(here.join("c.aut")).unwrap(), complete);
     for (name, part) in [("c.aut", "c.partial.aut"), ("d.json.gz", "d.partial.json.gz")] {
         let arguments = ["explore", "counter.lnt", "--max-states", "50", "--partial", "-o", name];

@@ -96,7 +96,7 @@ fn reasons_are_told() {
     let profile = why("agent_reconfiguration", 40);
     assert!(profile.contains("here ORDER !2 !BIND !LEFT, there AGENT ORDER !2 !BIND"), "{profile}");
     let values = why("self_configuration", 34);
-    assert!(values.contains("it should meet BUFFER, but the values never match"), "{values}");
+    assert!(values.contains("it must synchronise with BUFFER, but the values never match"), "{values}");
     assert!(values.contains("here RECEIVE !1 ?nat !IS_DOWN, there BUFFER RECEIVE !1 !2 !IS_UP"), "{values}");
     let guard = why("reconfiguration", 55);
     assert!(guard.contains("a guard never holds"), "{guard}");
@@ -232,14 +232,14 @@ fn wrong_suites_are_told_with_place_cause_and_hint() {
     assert!(missing.contains("can't read") && missing.contains("suite.toml:2:21"), "{missing}");
     let twice =
         Case::new(DOOR, "[[example]]\nroot = 'MAIN (true)'\n[[example]]\nroot = 'MAIN (true)'\n").errors();
-    assert!(twice.contains("two examples are called"), "{twice}");
+    assert!(twice.contains("two examples have the name"), "{twice}");
     let constant = Case::new(DOOR, "[[example]]\nroot = 'MAIN (true)'\nconstants = { sise = 3 }\n").errors();
     assert!(
         constant.contains("no constant `sise`") && constant.contains("did you mean `size`?"),
         "{constant}"
     );
     let alone = Case::new(DOOR, "[[example]]\nmodule = 'INPUT'\n").errors();
-    assert!(alone.contains("`module` belongs to `directory`"), "{alone}");
+    assert!(alone.contains("`module` needs `directory`"), "{alone}");
     let unnamed = errors(&[&Case::new(DOOR, "").path("m.lnt")], 2);
     assert!(unnamed.contains("can't read") || unnamed.contains("needs arguments"), "{unnamed}");
 }
@@ -264,7 +264,7 @@ fn a_limit_makes_the_coverage_partial() {
     let found = cover(&arguments, 3);
     assert_eq!(found["partial"], true);
     assert_eq!(found["examples"][0]["complete"], false);
-    assert!(found["examples"][0]["stopped"].as_str().unwrap().contains("limit on states"));
+    assert!(found["examples"][0]["stopped"].as_str().unwrap().contains("the state limit"));
     assert!(errors(&arguments, 3).contains("partial result"));
     // A run-time error is an answer, with the way to it.
     let case = Case::new(&model.replace("n < 200", "n <= 255"), "[[example]]\nname = 'overflow'\n");
@@ -465,7 +465,7 @@ fn probes_overwrite_no_model() {
     fs::write(&path, text).unwrap();
     let model = path.to_str().unwrap();
     let told = errors(&[model, "--emit-probes", folder], 2);
-    assert!(told.contains("has other files in it"), "{told}");
+    assert!(told.contains("contains other files"), "{told}");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     let probes = scratch.path().join("probes");
     for _ in 0..2 {
@@ -497,7 +497,7 @@ fn errors_and_limits_are_told_everywhere() {
     let log: Value = serde_json::from_str(&fs::read_to_string(partial).unwrap()).unwrap();
     let run = &log["runs"][0];
     let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
-    assert!(notes[0]["message"]["text"].as_str().unwrap().contains("limit on states"), "{notes:?}");
+    assert!(notes[0]["message"]["text"].as_str().unwrap().contains("the state limit"), "{notes:?}");
     let finding = run["results"][0]["message"]["text"].as_str().unwrap();
     assert!(finding.contains("not everything was explored"), "{finding}");
 
@@ -532,7 +532,7 @@ fn requests_without_an_effect_are_told() {
     write("other.lnt", "module other is function f : nat is return 1 end function end module");
     let suite = write("suite.toml", "[[example]]\nmodules = { OTHER = \"other.lnt\" }\n");
     let told = errors(&[&model, "--examples", &suite], 0);
-    assert!(told.contains("nothing imports module OTHER"), "{told}");
+    assert!(told.contains("no module imports OTHER"), "{told}");
     for wrong in ["101", "-1", "nan", "most"] {
         assert!(errors(&[&model, &format!("--min={wrong}")], 2).contains("--min"), "{wrong}");
     }
@@ -595,7 +595,7 @@ fn suggestions_can_be_pasted() {
     let (model, suite) = (case.path("m.lnt"), case.path("suite.toml"));
     let told = watershed(&["cover", &model, "--examples", &suite, "--suggest"]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    let (_, pasted) = told.split_once("to add it to the suite\n\n").unwrap();
+    let (_, pasted) = told.split_once("add this to the suite:\n\n").unwrap();
     let pasted = pasted.split("\n\n").next().unwrap();
     let text = fs::read_to_string(&suite).unwrap();
     fs::write(&suite, format!("{text}\n{pasted}\n")).unwrap();

@@ -312,26 +312,28 @@ impl Seen {
                 }
             }
             if self.more_pairs {
-                why.push(format!("and more than {} more pairs like these", MOST_COUNTED - MOST_SHOWN));
+                why.push(format!("and more than {} other pairs like these", MOST_COUNTED - MOST_SHOWN));
             } else if self.pairs.len() > MOST_SHOWN {
-                why.push(format!("and {} more pairs like these", self.pairs.len() - MOST_SHOWN));
+                why.push(format!("and {} other pairs like these", self.pairs.len() - MOST_SHOWN));
             }
         };
         let mut word = "could take part";
         match self.nearest {
             Some(Obstacle::PartnerNotReady) if self.places.is_empty() => {
-                why.push(format!("it should meet {who}, which has no action on {gate}"));
+                why.push(format!("it must synchronise with {who}, which has no action on {gate}"));
             }
             Some(Obstacle::PartnerNotReady) => {
-                why.push(format!("it should meet {who}, which is never ready for {gate} at the same time"));
+                why.push(format!(
+                    "it must synchronise with {who}, which is never ready for {gate} at the same time"
+                ));
             }
             Some(Obstacle::DifferentProfile) => {
-                why.push(format!("it should meet {who}, which offers other types of values"));
+                why.push(format!("it must synchronise with {who}, which offers values of other types"));
                 shown(&mut why, "there");
                 word = "offers this";
             }
             Some(Obstacle::DifferentValues) => {
-                why.push(format!("it should meet {who}, but the values never match"));
+                why.push(format!("it must synchronise with {who}, but the values never match"));
                 shown(&mut why, "there");
                 word = "offers this";
             }
@@ -341,7 +343,9 @@ impl Seen {
                 why.extend(offers.iter().take(MOST_SHOWN).map(|own| format!("it offers {own}")));
             }
             Some(Obstacle::Refused) => {
-                why.push(format!("it meets {who}, but a guard never holds, or a pattern never matches"));
+                why.push(format!(
+                    "it could synchronise with {who}, but a guard never holds, or a pattern never matches"
+                ));
                 let offers: BTreeSet<&str> = self.pairs.iter().map(|pair| pair.own.as_str()).collect();
                 why.extend(offers.iter().take(MOST_SHOWN).map(|own| format!("together they offer {own}")));
                 word = "takes part";

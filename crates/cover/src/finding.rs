@@ -499,15 +499,15 @@ impl Search<'_> {
             let nothing_leads_there = entry.joins.iter().any(|&join| self.map.joins[join].ways.is_empty());
             match entry.behind {
                 Some(behind) => {
-                    finding.why.push("what stands before it never ends".to_owned());
-                    finding.related.push((behind, "control does not get past this".to_owned()));
+                    finding.why.push("the code before it never ends".to_owned());
+                    finding.related.push((behind, "control never gets past this".to_owned()));
                 }
-                None if entered => finding.why.push("it is entered, and control stays inside".to_owned()),
+                None if entered => finding.why.push("it is entered, but control never leaves it".to_owned()),
                 None if nothing_leads_there => {
                     finding.why.push("nothing raises the exception that leads to it".to_owned());
                 }
                 None if self.stays_in_call(block) => {
-                    finding.why.push("a process that it calls does not come back".to_owned());
+                    finding.why.push("a process that it calls never returns".to_owned());
                 }
                 None if !entry.may_raise.is_empty() => {
                     finding.why.push("a function that it calls may raise an exception first".to_owned());
@@ -516,9 +516,9 @@ impl Search<'_> {
                 }
                 None => match self.calls_that_would_raise(block).as_slice() {
                     [] if starts_with_more => {
-                        finding.why.push("what keeps control away from its end is not known".to_owned());
+                        finding.why.push("it is not known why control never reaches its end".to_owned());
                     }
-                    [] => finding.why.push("what keeps control away from it is not known".to_owned()),
+                    [] => finding.why.push("it is not known why control never reaches it".to_owned()),
                     calls => {
                         finding.why.push("no function call raises the exception that leads to it".to_owned());
                         let call = |&call: &Span| (call, "this call never raises it".to_owned());

@@ -124,7 +124,7 @@ impl Subject {
         let map = lnt::coverage_map(&checked.program);
         let Some(root) = checked.program.main() else {
             let message = format!("{} has no process MAIN", self.path.display());
-            let help = "say where examples start: `--example 'PROCESS (…)'`, or `root` in the suite";
+            let help = "name the process that examples start with: `--example 'PROCESS (…)'`, or `root` in the suite";
             return Err(vec![Diagnostic::error(message).help(help)]);
         };
         let process = &checked.program[root];

@@ -55,9 +55,9 @@ pub enum Stopped {
 impl std::fmt::Display for Stopped {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Stopped::StateLimit => out.write_str("the limit on states was hit"),
-            Stopped::MemoryLimit => out.write_str("the limit on memory was hit"),
-            Stopped::TimeLimit => out.write_str("the limit on time was hit"),
+            Stopped::StateLimit => out.write_str("the state limit was reached"),
+            Stopped::MemoryLimit => out.write_str("the memory limit was reached"),
+            Stopped::TimeLimit => out.write_str("the time limit was reached"),
             Stopped::Cancelled => out.write_str("it was cancelled"),
             Stopped::Trace(reason) => out.write_str(reason),
             Stopped::Error(diagnostic) => {

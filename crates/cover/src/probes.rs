@@ -136,8 +136,8 @@ pub fn seen_by_probes(
 /// The original was accepted, and probes keep to the language: this should not happen.
 fn refused(opened: &Opened, error: &CantOpen) -> Measurement {
     let reason = error.diagnostics.first().map_or("", |diagnostic| diagnostic.message.as_str());
-    let diagnostic = Diagnostic::error(format!("the model with probes is wrong: {reason}"))
-        .note("this is a fault of the probes, not of the model")
+    let diagnostic = Diagnostic::error(format!("the model with probes is invalid: {reason}"))
+        .note("the fault lies in the probes, not in the model")
         .help("measure without them: `--method direct`");
     let stopped = Some(Stopped::Error(Box::new(diagnostic)));
     let coverage = Coverage::none(&opened.map);
@@ -154,7 +154,7 @@ fn endless(model: &dyn Model, found: &Exploration, is_probe: &dyn Fn(&str) -> bo
         lts.outgoing(state).iter().any(|edge| probes[edge.label.index()] && inside(edge))
     })?;
     let error = ModelError {
-        message: "this runs on without an action: is it an endless loop?".to_owned(),
+        message: "this keeps running without an action: is it an endless loop?".to_owned(),
         span: None,
         help: None,
         during: None,

@@ -280,7 +280,7 @@ fn conclude(
     }
     let mut findings = findings(map, &of_all_runs, &evidence, &roots);
     if partial {
-        let doubt = "not everything was explored: what is missing may happen later on";
+        let doubt = "not everything was explored: what is missing may still happen";
         findings.iter_mut().for_each(|finding| finding.why.push(doubt.to_owned()));
     }
     findings.extend(missing_runs(map, &coverage, &of_all_runs));

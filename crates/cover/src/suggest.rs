@@ -267,10 +267,10 @@ fn not_tried(
 /// What can be said about holes that stay open after all arguments were tried.
 fn claim(roots: &[Root], exhaustive: bool) -> String {
     if exhaustive {
-        return "no example can close this: all of them were tried".to_owned();
+        return "no example can close this: every possible example was tried".to_owned();
     }
     let names: Vec<&str> = roots.iter().map(|root| root.tried.process.as_str()).collect();
-    format!("no arguments of {} close this: all of them were tried", names.join(" or "))
+    format!("no arguments of {} close this: all were tried", names.join(" or "))
 }
 
 /// A hole that an example closes is a missing example; about others, `claim` is all that is known.

@@ -101,7 +101,7 @@ impl Example {
         match parse_trace(&String::from_utf8_lossy(&text)) {
             Ok(runs) => Ok(Self { trace: Some(Trace { file: written, runs }), ..self }),
             Err((line, reason)) => Err(Diagnostic::error(format!("{}:{line}: {reason}", path.display()))
-                .help("a trace has a label on each line, or is in the simple SEQ format of CADP")),
+                .help("a trace has one label per line, or is in the simple SEQ format of CADP")),
         }
     }
 
@@ -265,7 +265,7 @@ impl std::fmt::Display for Constant {
 
 /// A syntax error of the file, or a key that does not exist.
 fn syntax(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic {
-    let message = error.message().lines().next().unwrap_or("wrong TOML").to_owned();
+    let message = error.message().lines().next().unwrap_or("invalid TOML").to_owned();
     let span = error.span().unwrap_or(0..0);
     let key = text.get(span.clone()).unwrap_or("").trim();
     let near = message.contains("unknown field").then(|| source::closest(key, KEYS)).flatten();
@@ -328,7 +328,7 @@ impl Reading<'_> {
         };
         if let (Some(file), Some(directory)) = (&example.file, &example.directory) {
             self.diagnostics.push(
-                Diagnostic::error("an example is a file or the files of a directory, not both")
+                Diagnostic::error("an example is a file or a directory of files, not both")
                     .label(self.span(file), "a file")
                     .label(self.span(directory), "a directory"),
             );
@@ -357,8 +357,8 @@ impl Reading<'_> {
                 );
             }
             (None, Some(module)) => self.diagnostics.push(
-                Diagnostic::error("`module` belongs to `directory`")
-                    .label(self.span(module), "no directory is named")
+                Diagnostic::error("`module` needs `directory`")
+                    .label(self.span(module), "there is no `directory`")
                     .help("to replace one module, write `modules = { NAME = \"file.lnt\" }`"),
             ),
         }
@@ -441,10 +441,10 @@ impl Reading<'_> {
             let first = self.examples[..index].iter().find(|first| first.name == example.name);
             if let (Some(first), Some(place)) = (first.and_then(|first| first.place), example.place) {
                 self.diagnostics.push(
-                    Diagnostic::error(format!("two examples are called `{}`", example.name))
-                        .label(place, "the second one")
-                        .label(first, "the first one")
-                        .help("give one of them another `name`"),
+                    Diagnostic::error(format!("two examples have the name `{}`", example.name))
+                        .label(place, "second")
+                        .label(first, "first")
+                        .help("give one of them a different `name`"),
                 );
             }
         }

@@ -59,7 +59,7 @@ pub fn parse_trace(text: &str) -> Result<Vec<Run>, (usize, String)> {
             _ if run.deadlock => return wrong("nothing can follow a deadlock"),
             "<deadlock>" => run.deadlock = true,
             _ if line.starts_with(['<', '[', '~', '(']) => {
-                return wrong("only single labels can be followed, as in the simple SEQ format");
+                return wrong("only single labels are supported, as in the simple SEQ format");
             }
             _ => match line.strip_prefix('"') {
                 None => run.labels.push(normal(line)),
@@ -67,7 +67,7 @@ pub fn parse_trace(text: &str) -> Result<Vec<Run>, (usize, String)> {
                     Some(label) if !["\" |", "\" &", "\" ^"].iter().any(|sign| label.contains(sign)) => {
                         run.labels.push(normal(label));
                     }
-                    _ => return wrong("only single labels can be followed, as in the simple SEQ format"),
+                    _ => return wrong("only single labels are supported, as in the simple SEQ format"),
                 },
             },
         }

@@ -136,7 +136,7 @@ fn suggestions_close_what_can_be_closed() {
     use FindingKind::{IllFormedDecision, MissingExample};
     assert_eq!(kinds, [MissingExample, MissingExample, IllFormedDecision]);
     let advice = outcome.findings[2].advice.as_deref().unwrap_or_default();
-    assert_eq!(advice, "no arguments of MAIN close this: all of them were tried");
+    assert_eq!(advice, "no arguments of MAIN close this: all were tried");
     assert_eq!(found.not_tried, ["other gates"]);
     // With a bound below the six, nothing is said about what no example can do.
     let mut outcome = case.run(&["MAIN (red, false)"]);
@@ -219,7 +219,7 @@ fn nothing_is_impossible_that_was_not_tried() {
     assert!(found.exhaustive && !found.open.is_empty());
     assert_eq!(
         outcome.findings[0].advice.as_deref(),
-        Some("no example can close this: all of them were tried")
+        Some("no example can close this: every possible example was tried")
     );
 }
 

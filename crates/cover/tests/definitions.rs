@@ -241,7 +241,7 @@ fn finding_non_synchronisable_action() {
     // The partner has no such action at all.
     let outcome = cover("process MAIN [A, B : none] is par A in A; B || B end par end process", &["MAIN"]);
     assert_eq!(found(&outcome), [(sync, "A".to_owned())]);
-    assert_eq!(outcome.findings[0].why, ["it should meet MAIN, which has no action on A"]);
+    assert_eq!(outcome.findings[0].why, ["it must synchronise with MAIN, which has no action on A"]);
     assert!(outcome.findings[0].message.ends_with(", and neither does the action after it"));
     // The partner is never ready at the same time: each waits for the other.
     let outcome =
@@ -267,7 +267,7 @@ fn finding_non_synchronisable_action() {
     // The types never match.
     let outcome =
         cover("process MAIN [A : any] is par A in A (1 of nat) || A (true) end par end process", &["MAIN"]);
-    assert!(outcome.findings[0].why[0].contains("other types of values"));
+    assert!(outcome.findings[0].why[0].contains("values of other types"));
     assert_eq!(outcome.findings[0].why[1], "here A !1, there MAIN A !TRUE");
     // A guard never holds.
     let outcome = cover(
@@ -306,7 +306,7 @@ fn finding_dead_code() {
     );
     assert_eq!(found(&outcome), [(dead, "P [A]; B".to_owned())]);
     assert_eq!(outcome.findings[0].message, "dead code: the end of this block is never reached");
-    assert_eq!(outcome.findings[0].why, ["what stands before it never ends"]);
+    assert_eq!(outcome.findings[0].why, ["the code before it never ends"]);
 }
 
 /// Definition 8, where control jumps. By hand: what follows a loop needs what the one `break` needs (x), and so does
@@ -564,7 +564,7 @@ fn an_action_that_is_offered_late_is_non_synchronisable() {
     );
     assert!(outcome.examples[0].states > 216_000);
     assert_eq!(found(&outcome), [(FindingKind::NonSynchronisableAction, "G".to_owned())]);
-    assert_eq!(outcome.findings[0].why, ["it should meet COUNT, which has no action on G"]);
+    assert_eq!(outcome.findings[0].why, ["it must synchronise with COUNT, which has no action on G"]);
 }
 
 /// Values are counted, however many there are, and whatever the threads do. By hand: a nat is one of 0 to 255; there are
@@ -587,10 +587,10 @@ fn many_values_are_counted() {
         &["MAIN"],
     );
     let why = &outcome.findings[0].why;
-    assert_eq!(why[0], "it should meet MAIN, but the values never match");
+    assert_eq!(why[0], "it must synchronise with MAIN, but the values never match");
     assert_eq!(why[1], "here A !0, there MAIN A !1");
     assert_eq!(why[2], "here A !0, there MAIN A !101");
-    assert_eq!(why[5], "and more than 60 more pairs like these");
+    assert_eq!(why[5], "and more than 60 other pairs like these");
 }
 
 /// A limit does not let threads tell more than belongs to the result. By hand: v has a value of its own in every state,

@@ -147,9 +147,7 @@ fn a_trace_that_is_no_run_is_told() {
     assert_eq!(outcome.coverage.actions, [true, false]);
     let error = Example::of_file(&case.write("wrong.seq", "\"A\"\n<any>\n")).unwrap().unwrap_err();
     assert!(
-        error
-            .message
-            .ends_with("wrong.seq:2: only single labels can be followed, as in the simple SEQ format")
+        error.message.ends_with("wrong.seq:2: only single labels are supported, as in the simple SEQ format")
     );
 }
 

@@ -328,7 +328,7 @@ impl Run<'_> {
         if depth >= parser::DEPTH_LIMIT {
             self.diagnostics.push(
                 Diagnostic::error("modules import each other through too many levels")
-                    .label(import.span, "given up here"),
+                    .label(import.span, "gave up here"),
             );
             return None;
         }

@@ -84,10 +84,14 @@ impl LntModel {
     fn build(program: Program, root: ProcessId, telling: Telling<'_>) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
+            let parameters = match process.parameters.len() {
+                1 => "it has 1 value parameter".to_owned(),
+                several => format!("it has {several} value parameters"),
+            };
             return Err(vec![
                 Diagnostic::error(format!("process {} needs arguments to start", process.name))
-                    .label(process.span, format!("it has {} value parameters", process.parameters.len()))
-                    .help(format!("choose them with `--root '{} (…)'`", process.name)),
+                    .label(process.span, parameters)
+                    .help(format!("start it with `--root '{} (…)'`", process.name)),
             ]);
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();

@@ -22,7 +22,7 @@ pub(crate) fn process<'m>(
     let span = body.span;
     let StatementKind::Invoke(invoke) = &mut body.kind else {
         diagnostics.push(
-            Diagnostic::error("the place to start has to be a process")
+            Diagnostic::error("the root must be a process")
                 .label(span, "not an instantiation")
                 .help("write `MAIN`, `P (1, true)` or `P [A, B] (1, true)`"),
         );

@@ -68,7 +68,7 @@ fn run_time_errors_come_with_the_trace_that_leads_to_them() {
         ("n := 0; n := 1 mod n; C (n)", "division by zero", &[]),
         ("l := {}; C (head (l))", "an empty list has no head", &["A"]),
         ("l := {}; B; l := tail (l); C (length (l))", "an empty list has no tail", &["A"]),
-        ("l := {1, 2}; C (element (l, 3))", "there is no element 3 among 2", &["A"]),
+        ("l := {1, 2}; C (element (l, 3))", "there is no element 3 in a collection of 2", &["A"]),
         ("r := row (0); n := 2; C (r[n])", "index 2 is outside the bounds 0..1", &["A"]),
         ("n := 4; case n in 0 -> B | 1 -> C (n) end case", "no branch of this case matches", &[]),
         ("n := 1; B; assert n == 2; C (n)", "the assertion does not hold", &["A"]),

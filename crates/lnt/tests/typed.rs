@@ -225,7 +225,7 @@ fn the_user_says_where_to_start() {
     assert!(load("Q (1)").unwrap_err().contains("unknown gate, process or function `Q`"));
     assert!(load("p (true, 1)").unwrap_err().contains("expected `nat`, found `bool`"));
     assert!(load("p [X] (1, true)").unwrap_err().contains("takes 2 gates, found 1"));
-    assert!(load("x := 1").unwrap_err().contains("has to be a process"));
+    assert!(load("x := 1").unwrap_err().contains("the root must be a process"));
     assert!(load("p (1, true) p").unwrap_err().contains("expected nothing more"));
     assert!(load("").unwrap_err().contains("expected a statement"));
 }

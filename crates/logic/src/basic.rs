@@ -69,7 +69,7 @@ impl Reader {
 
     fn backslash(&mut self) -> Result<(), String> {
         match self.next() {
-            None => Err("a backslash needs a character behind it".to_owned()),
+            None => Err("a backslash needs a character after it".to_owned()),
             Some('(') => {
                 self.out.push_str("(?:");
                 self.groups += 1;
@@ -114,11 +114,11 @@ impl Reader {
             |text: &str| !text.is_empty() && text.len() < 6 && text.bytes().all(|one| one.is_ascii_digit());
         if !is_number(least) || !(most.is_empty() || is_number(most)) {
             return Err(format!(
-                "`\\{{{inside}\\}}` is no number of times: write `\\{{2\\}}`, `\\{{2,\\}}` or `\\{{2,5\\}}`"
+                "`\\{{{inside}\\}}` is not a number of repetitions: write `\\{{2\\}}`, `\\{{2,\\}}` or `\\{{2,5\\}}`"
             ));
         }
         if !self.operand {
-            return Err(format!("there is nothing before `\\{{{inside}\\}}` that it could repeat"));
+            return Err(format!("there is nothing before `\\{{{inside}\\}}` to repeat"));
         }
         self.at += rest[..length + 2].chars().count();
         self.out += &format!("{{{inside}}}");
@@ -259,7 +259,7 @@ mod tests {
             (r"\(A", r"`\(` is not closed"),
             (r"A\)", r"`\)` closes nothing"),
             (r"A\", "backslash needs"),
-            (r"A\{x\}", "no number of times"),
+            (r"A\{x\}", "not a number of repetitions"),
             (r"\{2\}", "nothing before"),
             (r"\(.\)\1", "back-reference"),
             ("[z-a]", "wrong way round"),

@@ -96,8 +96,8 @@ impl Checker<'_> {
                 if nullable(regular) {
                     self.error(
                         Diagnostic::warning("this can be repeated for ever without a step")
-                            .label(regular.span, "the empty sequence is one of these")
-                            .help("make sure that at least one step is taken: `R+` in place of `R*`"),
+                            .label(regular.span, "this also matches the empty sequence")
+                            .help("make sure that at least one step is taken: write `R+` instead of `R*`"),
                     );
                 }
             }
@@ -227,8 +227,8 @@ impl Checker<'_> {
         }
         if !covered && truths != [true; 2] {
             self.error(
-                Diagnostic::error("this `case` says nothing of some values")
-                    .label(span, "not all values have a branch")
+                Diagnostic::error("this `case` does not cover all values")
+                    .label(span, "some values have no branch")
                     .help("add a last branch `| any -> …` for the others"),
             );
         }
@@ -263,10 +263,8 @@ impl Checker<'_> {
             self.error(
                 Diagnostic::error(format!("`{}` is used both as it is and negated", name.text))
                     .label(name.span, "used here")
-                    .label(place, "this uses its parts both ways")
-                    .note(
-                        "a fixpoint exists only where its variable stands under an even number of negations",
-                    )
+                    .label(place, "this uses its operands both ways")
+                    .note("a fixpoint exists only if its variable is under an even number of negations")
                     .help("replace `equ`, `xor` or the condition of the `if` by `and`, `or` and `implies`"),
             );
         } else if negative != self.negative {
@@ -274,7 +272,7 @@ impl Checker<'_> {
                 Diagnostic::error(format!("`{}` is used under an odd number of negations", name.text))
                     .label(name.span, "negated here")
                     .label(declared.span, "introduced here")
-                    .note("a fixpoint exists only where its variable stands under an even number of negations; the left side of `implies` counts as one"),
+                    .note("a fixpoint exists only if its variable is under an even number of negations; the left side of `implies` counts as one"),
             );
         }
         if arguments.len() != wanted.len() {
@@ -310,7 +308,7 @@ impl Checker<'_> {
             None if !self.fixpoints.is_empty() => {
                 let names: Vec<String> =
                     self.fixpoints.iter().map(|one| format!("`{}`", one.name.text)).collect();
-                diagnostic.note(format!("the fixpoint variables known here: {}", names.join(", ")))
+                diagnostic.note(format!("the fixpoint variables known here are {}", names.join(", ")))
             }
             None => diagnostic
                 .help(format!("for the label, write `< \"{}\" > true` (the step is possible)", name.text)),
@@ -330,7 +328,7 @@ impl Checker<'_> {
                     Diagnostic::warning(format!("the variable `{}` is never used", variable.name.text))
                         .label(variable.name.span, "given a value here")
                         .help(format!(
-                            "write `_{}` if that is meant, or `?any` in a value pattern",
+                            "write `_{}` if that is intended, or `?any` in a value pattern",
                             variable.name.text
                         )),
                 );
@@ -348,7 +346,7 @@ impl Checker<'_> {
         if *wanted == Type::Bool {
             diagnostic = match &expression.kind {
                 ExpressionKind::Text(text) => diagnostic.help(format!(
-                    "a label alone says nothing of a state: write `< \"{text}\" > true` (the step is possible) or `[ \"{text}\" ] false` (it is not)"
+                    "a label alone says nothing about a state: write `< \"{text}\" > true` (the step is possible) or `[ \"{text}\" ] false` (it is not)"
                 )),
                 ExpressionKind::Number(_) => diagnostic.help("compare it with something: `x = 1`"),
                 _ => diagnostic,

@@ -128,10 +128,10 @@ fn in_other_syntax(text: &str, syntax: Syntax, labels: &[&str]) -> Option<String
     let label = labels.iter().find(|label| pattern.regex.is_match(label))?;
     Some(match syntax {
         Syntax::Basic => format!(
-            "as an extended regular expression it would match \"{label}\"; patterns in MCL are basic ones, in which ( ) {{ }} + ? | stand for themselves: write AA* for A+, and join alternatives with `or`"
+            "as an extended regular expression it would match \"{label}\", but patterns in MCL are basic: ( ) {{ }} + ? | stand for themselves; write AA* for A+, and join alternatives with `or`"
         ),
         Syntax::Extended => format!(
-            "as a basic regular expression, as in MCL, it would match \"{label}\"; on the command line expressions are extended ones: write \\ before ( ) {{ }} + ? | to mean the character itself"
+            "as a basic regular expression, as in MCL, it would match \"{label}\", but on the command line expressions are extended: write \\ before ( ) {{ }} + ? | to mean the character itself"
         ),
     })
 }
@@ -502,10 +502,10 @@ fn collect(formula: &Formula, before: &mut Vec<Regular>, found: &mut Vec<Occasio
                 found.push(Occasion {
                     formula: reaches(before, constant(true)),
                     warning: Diagnostic::warning(
-                        "the property holds only because what it speaks of never happens",
+                        "the property holds only because what it describes never happens",
                     )
                     .label(regular.span, "no run of the system does this")
-                    .label(body.span, "so this is never put to the test"),
+                    .label(body.span, "so this is never tested"),
                 });
             }
             collect(body, before, found);

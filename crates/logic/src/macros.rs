@@ -175,7 +175,7 @@ impl Macros {
             let path = folder.join(name);
             if open.contains(&path) {
                 diagnostics.push(
-                    Diagnostic::error(format!("the library `{name}` is included by itself"))
+                    Diagnostic::error(format!("the library `{name}` includes itself"))
                         .label(inside, "included again here"),
                 );
                 continue;
@@ -279,8 +279,8 @@ impl Macros {
             }
             if self.made + to.len() - start > EXPANSION_LIMIT {
                 diagnostics.push(
-                    Diagnostic::error("the macros of this file expand to too much text")
-                        .label(call, format!("past {EXPANSION_LIMIT} words here")),
+                    Diagnostic::error("the macros in this file expand to too much text")
+                        .label(call, format!("more than {EXPANSION_LIMIT} words from here on")),
                 );
                 self.made = 0;
                 self.known.clear();

@@ -89,8 +89,8 @@ fn load(
             && let Some(other) = properties.iter().find(|other| other.name == name.text)
         {
             diagnostics.push(
-                Diagnostic::error(format!("there are two properties `{}`", name.text))
-                    .label(name.span, "the same name again")
+                Diagnostic::error(format!("two properties have the name `{}`", name.text))
+                    .label(name.span, "second")
                     .label(other.span, "the first one"),
             );
         }
@@ -163,7 +163,7 @@ pub fn inevitable<S: AsRef<str>>(
     sources: &mut Sources,
 ) -> Result<Property, Vec<Diagnostic>> {
     if selectors.is_empty() {
-        return Err(vec![Diagnostic::error("no label is named that should be inevitable")]);
+        return Err(vec![Diagnostic::error("no label is given that should be inevitable")]);
     }
     let mut text = String::new();
     for (at, selector) in selectors.iter().enumerate() {

@@ -31,7 +31,7 @@ pub enum ReplayError {
 
 fn instead(possible: &[String]) -> String {
     match possible {
-        [] => ": there is no way on".to_owned(),
+        [] => ": nothing is possible there".to_owned(),
         all => format!(
             ": the system can do {}",
             all.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")

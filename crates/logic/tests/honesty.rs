@@ -56,7 +56,7 @@ fn unmatched_labels_and_missing_occasions_are_told() {
     let (_, text) = said(&lts, "[ true* . { RECIEVE ... } ] false");
     assert!(text.contains("did you mean `RECEIVE`?"), "{text}");
     let (holds, text) = said(&lts, r#"RESPONSE ({ SEND !2 }, { RECEIVE !2 })"#);
-    assert!(holds && text.contains("only because what it speaks of never happens"), "{text}");
+    assert!(holds && text.contains("only because what it describes never happens"), "{text}");
     let (holds, text) = said(&lts, r#"[ true* ] (< { SEND !3 } > true implies false)"#);
     assert!(holds && text.contains("only because its condition never does"), "{text}");
     let (holds, text) = said(&lts, r#"RESPONSE ({ SEND !1 }, { RECEIVE !1 })"#);
@@ -177,7 +177,7 @@ fn libraries_are_found_beside_the_file() {
     assert!(!loaded.properties[0].expected);
     std::fs::write(folder.path().join("own.mcl"), "library own.mcl end_library").unwrap();
     let errors = logic::load_properties(&path, &mut sources).unwrap_err();
-    assert!(sources.render_all(&errors, false).contains("included by itself"));
+    assert!(sources.render_all(&errors, false).contains("includes itself"));
     // CADP's library is there without being there; others are not.
     std::fs::write(&path, "library standard.mcl end_library INEVITABLE (\"A\")").unwrap();
     assert_eq!(logic::load_properties(&path, &mut sources).unwrap().properties.len(), 1);

@@ -36,7 +36,7 @@ pub fn parse_json(text: &str) -> Result<Lts, AutError> {
     })?;
     let whole = |message: &str| wrong(1, 1, text.lines().next().unwrap_or(""), message);
     if system.states as usize > text.len() + SPARE_STATES {
-        return Err(whole(&format!("{} states are announced, most of which occur nowhere", system.states)));
+        return Err(whole(&format!("{} states are announced, most of which never occur", system.states)));
     }
     let mut builder = LtsBuilder::new();
     let labels: Vec<LabelId> = system.labels.iter().map(|label| builder.label(label)).collect();

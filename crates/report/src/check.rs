@@ -149,7 +149,7 @@ impl fmt::Display for Check {
             let surprises = self.results.iter().filter(|result| result.is_surprise()).count();
             let unknown = self.results.len() - expected - surprises;
             let all = self.results.len();
-            write!(out, "\n\n{all} properties: {expected} as expected, {surprises} not")?;
+            write!(out, "\n\n{all} properties: {expected} as expected, {surprises} unexpected")?;
             if unknown > 0 {
                 write!(out, ", {unknown} unknown")?;
             }
@@ -160,7 +160,7 @@ impl fmt::Display for Check {
 
 impl fmt::Display for PropertyResult {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let surprise = if self.is_surprise() { "  (not as expected)" } else { "" };
+        let surprise = if self.is_surprise() { "  (unexpected)" } else { "" };
         write!(out, "{:<9} {}{surprise}", word(self.verdict), self.property)?;
         if let Some(description) = &self.description {
             write!(out, ": {description}")?;
@@ -186,14 +186,14 @@ impl fmt::Display for PropertyResult {
 impl PropertyResult {
     fn write_trace(&self, out: &mut fmt::Formatter<'_>, labels: &[String]) -> fmt::Result {
         if labels.is_empty() {
-            return write!(out, "\n          at once, in the initial state");
+            return write!(out, "\n          already in the initial state");
         }
         let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).min(48);
         for (index, label) in labels.iter().enumerate() {
             let place = self.steps.get(index).map(|step| places(&step.actions)).unwrap_or_default();
             let row = format!("{:>8}  {label:<widest$}  {place}", index + 1);
             if self.lasso == Some(index) {
-                write!(out, "\n          from here on, for ever:")?;
+                write!(out, "\n          repeated for ever from here on:")?;
             }
             write!(out, "\n{}", row.trim_end())?;
         }

@@ -105,7 +105,7 @@ impl fmt::Display for Comparison {
             write!(out, "\n\nthis formula holds in {} only:\n\n   {formula}", reason.system)?;
         }
         if reason.holds_on.is_none() {
-            write!(out, "\n\nthe formula that tells them apart is too large to be of use")?;
+            write!(out, "\n\nthe formula that tells them apart is too large to show")?;
         }
         Ok(())
     }
@@ -137,13 +137,40 @@ impl Reason {
         let (Some(refused), Some(offered)) = (&self.refused, &self.offered) else { return Ok(()) };
         let offered = match offered.as_slice() {
             [] => "nothing".to_owned(),
-            offered => offered.join(", "),
+            offered => format!("only {}", offered.join(", ")),
         };
-        write!(out, "\n\n{} can come to rest and offer only {offered};\n", self.system)?;
+        write!(out, "\n\n{} can come to rest and offer {offered};\n", self.system)?;
         match refused.as_slice() {
             [] => write!(out, "{} never comes to rest there", self.other),
             [one] => write!(out, "{} never refuses {one} there", self.other),
             several => write!(out, "{} always offers one of {} there", self.other, several.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_that_offers_nothing_is_said_to_offer_nothing() {
+        let mut reason = Reason::on("left");
+        reason.system = "a.aut".into();
+        reason.other = "b.aut".into();
+        reason.trace = Some(Vec::new());
+        reason.refused = Some(vec!["TEA".into()]);
+        for (offered, words) in
+            [(vec![], "offer nothing;"), (vec!["A".to_owned(), "B".to_owned()], "offer only A, B;")]
+        {
+            reason.offered = Some(offered);
+            let comparison = Comparison {
+                equivalent: None,
+                included: Some(false),
+                relation: "failures".into(),
+                reason: Some(reason.clone()),
+            };
+            let text = comparison.to_string();
+            assert!(text.contains(&format!("a.aut can come to rest and {words}")), "{text}");
         }
     }
 }

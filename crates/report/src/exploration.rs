@@ -65,11 +65,11 @@ impl fmt::Display for Exploration {
         row("deadlocks", grouped(self.deadlocks))?;
         row("depth", grouped(self.depth))?;
         row("widest level", count(self.widest_level, "state"))?;
-        row("bytes a state", grouped(self.state_bytes))?;
+        row("bytes per state", grouped(self.state_bytes))?;
         if !self.complete {
             row("complete", "no".into())?;
         }
-        let memory = self.peak_bytes.map(|peak| format!(", {} at most", bytes(peak))).unwrap_or_default();
+        let memory = self.peak_bytes.map(|peak| format!(", {} peak memory", bytes(peak))).unwrap_or_default();
         let speed = match self.seconds {
             time if time > 0.05 => format!(", {} states/s", grouped((self.explored as f64 / time) as u64)),
             _ => String::new(),

@@ -96,7 +96,7 @@ impl fmt::Display for System {
                 writeln!(out, "{:>12}  {}", grouped(use_.transitions), use_.label)?;
             }
         }
-        let memory = self.peak_bytes.map(|peak| format!(", {} at most", bytes(peak))).unwrap_or_default();
+        let memory = self.peak_bytes.map(|peak| format!(", {} peak memory", bytes(peak))).unwrap_or_default();
         write!(out, "{:<22}{}{memory}", "took", seconds(self.seconds))
     }
 }

@@ -296,19 +296,19 @@ pub enum Among {
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     /// The regular expression is wrong.
-    #[error("this is no regular expression: {0}")]
+    #[error("this is not a regular expression: {0}")]
     Pattern(String),
     /// The trace is no counterexample.
-    #[error("this is no counterexample: {0}")]
+    #[error("this is not a counterexample: {0}")]
     Trace(#[from] NotACounterexample),
     /// The trace can't be read.
     #[error("{0}")]
     Unreadable(String),
     /// There is no counterexample.
-    #[error("there is no violated property, so there is no counterexample")]
+    #[error("no property is violated, so there is no counterexample")]
     Holds,
     /// There are fewer.
-    #[error("there is no other: {} in all", report::count(*.0 as u64, "counterexample"))]
+    #[error("there are no more: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
 }
 

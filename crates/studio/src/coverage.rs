@@ -78,7 +78,7 @@ pub enum CantCover {
     #[error("coverage needs a model: this is a transition system")]
     NoModel,
     /// There is nothing to run.
-    #[error("there is no example: write a process to start, such as MAIN, one a line")]
+    #[error("there are no examples: enter processes to start, such as MAIN, one per line")]
     NoExamples,
     /// An example is wrong.
     #[error("{0}")]

@@ -76,7 +76,7 @@ impl Default for Text {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CantOpen {
     /// The texts are wrong.
-    #[error("the input is wrong")]
+    #[error("the input is invalid")]
     Wrong(Vec<Message>),
     /// The user had enough.
     #[error("cancelled")]
@@ -169,8 +169,8 @@ fn wrong(message: impl Into<String>) -> CantOpen {
 pub fn guarded<T>(open: impl FnOnce() -> Result<T, CantOpen>) -> Result<T, CantOpen> {
     catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason is given");
-        let message = Message::error(format!("this is a bug of Watershed: {said}"));
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        let message = Message::error(format!("this is a bug in Watershed: {said}"));
         Err(CantOpen::Wrong(vec![message.help("please report it, with the model and the property")]))
     })
 }
@@ -396,7 +396,7 @@ fn chosen<'p>(
     let Some(name) = name else { return Ok(properties.iter().collect()) };
     match properties.iter().find(|property| property.name == name) {
         Some(property) => Ok(vec![property]),
-        None => Err(wrong(format!("there is no property {name}"))),
+        None => Err(wrong(format!("there is no property named {name}"))),
     }
 }
 
@@ -424,8 +424,8 @@ fn compose(
 
 fn over_limit(states: usize) -> CantOpen {
     let found = report::count(states as u64, "state");
-    let message = Message::error(format!("the model is over its limit: more than {found}"));
-    CantOpen::Wrong(vec![message.help("open it with a higher --max-states, or make the model smaller")])
+    let message = Message::error(format!("the model exceeds the limit: more than {found}"));
+    CantOpen::Wrong(vec![message.help("restart with a higher --max-states, or make the model smaller")])
 }
 
 fn load_subject(
@@ -492,7 +492,7 @@ fn load_subject(
     warnings.extend(messages(&checked.warnings, &sources));
     let Some(root) = checked.program.main() else {
         let message = Message::error(format!("{} has no process MAIN", main.name));
-        return Err(CantOpen::Wrong(vec![message.help("say where to start in the field `start`")]));
+        return Err(CantOpen::Wrong(vec![message.help("enter the process to start in the field `start`")]));
     };
     let model = LntModel::new(checked.program, root, &lnt::Options { provenance: true })
         .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
@@ -554,6 +554,6 @@ mod tests {
         let Err(CantOpen::Wrong(messages)) = guarded::<()>(|| panic!("nobody expects this")) else {
             panic!("it was opened");
         };
-        assert_eq!(messages[0].message, "this is a bug of Watershed: nobody expects this");
+        assert_eq!(messages[0].message, "this is a bug in Watershed: nobody expects this");
     }
 }

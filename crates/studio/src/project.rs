@@ -136,10 +136,10 @@ pub enum CantChange {
     #[error("there is no such super-node")]
     NoRegion,
     /// There is no open region.
-    #[error("this state is in no super-node that is open")]
+    #[error("this state is not in an open super-node")]
     NothingOpen,
     /// It would be too much.
-    #[error("{0} states are too many to show one by one: open super-nodes instead")]
+    #[error("{0} states are too many to show individually: open super-nodes instead")]
     TooMany(usize),
 }
 

@@ -69,7 +69,7 @@ pub enum CantServe {
         error: std::io::Error,
     },
     /// There is no source of random numbers for the token.
-    #[error("can't draw a token: {0}")]
+    #[error("can't generate a token: {0}")]
     Random(getrandom::Error),
     /// Serving failed.
     #[error("the server stopped: {0}")]
@@ -287,7 +287,8 @@ async fn page() -> Response {
     let page = embedded::page().unwrap_or(embedded::HOW_TO_BUILD);
     let mut nonce = [0u8; 12];
     if getrandom::fill(&mut nonce).is_err() {
-        return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers").into_response();
+        return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers are available")
+            .into_response();
     }
     let nonce: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
     let page =
@@ -325,7 +326,7 @@ async fn open(State(shared): Everything, Json(wanted): Json<Open>) -> Answer<Res
     let (name, request) = match wanted {
         Open::Gallery(name) => {
             let request = gallery::request(&name, shared.most_states).ok_or_else(|| {
-                Refusal::new(StatusCode::NOT_FOUND, "there is no bundled model of that name")
+                Refusal::new(StatusCode::NOT_FOUND, "there is no bundled model with that name")
             })?;
             (name.rsplit('/').next().unwrap_or_default().to_owned(), request)
         }

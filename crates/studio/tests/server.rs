@@ -330,11 +330,11 @@ fn a_violation_is_opened_walked_and_explained() {
     let told = |body: serde_json::Value| server.post(&format!("{base}/counterexample"), &body).text();
     // A label that begins like an AUT file is still a label.
     let label = told(serde_json::json!({ "trace": { "name": "t.txt", "text": "destroy\n" } }));
-    assert!(label.contains("this is no counterexample"), "{label}");
+    assert!(label.contains("this is not a counterexample"), "{label}");
     let second = told(serde_json::json!({ "nth": 2 }));
     assert!(second.contains("1 counterexample in all"), "{second}");
     let closed = server.post(&format!("{base}/scene"), &serde_json::json!({ "close_around": 1 }));
-    assert!(closed.text().contains("no super-node that is open"), "{}", closed.text());
+    assert!(closed.text().contains("not in an open super-node"), "{}", closed.text());
     assert_eq!(server.get(&format!("{base}/state/99")).status, 404);
     // The scene and its positions speak of the same nodes.
     let scene = server.get(&format!("{base}/scene")).body;
@@ -372,7 +372,7 @@ fn wrong_input_is_said_and_what_was_open_stays() {
     end module";
     let limit = run(large, "");
     let said = limit["failure"]["messages"][0]["message"].as_str().unwrap();
-    assert!(said.contains("over its limit"), "{said}");
+    assert!(said.contains("exceeds the limit"), "{said}");
     let alone = large.replace(" mod 60", "").replace("par COUNT [A] || COUNT [B] end par", "COUNT [A]");
     let overflow = run(&alone, "");
     assert_eq!(overflow["failure"]["messages"][0]["place"]["line"], 3, "{overflow}");

@@ -55,7 +55,7 @@ export class Program {
       const headers = { "x-watershed-token": this.token, "content-type": "application/json" };
       response = await fetch(path, { ...options, headers });
     } catch {
-      throw new Refused("The program does not answer. Is it still running? What is on the page stays usable.");
+      throw new Refused("The program is not responding. Is it still running? What is on the page stays usable.");
     }
     if (!response.ok) {
       const text = await response.text();
@@ -65,7 +65,7 @@ export class Program {
       } catch {
         // Not every refusal is JSON: those of the framework are plain text.
       }
-      if (response.status === 413) message = "That is too large to send: 8 MB at most.";
+      if (response.status === 413) message = "That is too large to send: the limit is 8 MB.";
       throw new Refused(message || `The program refused (${response.status}).`);
     }
     return response;
@@ -245,7 +245,7 @@ export class Snapshot implements Backend {
     try {
       expression = new RegExp(pattern, "i");
     } catch (error) {
-      throw new Refused(`This is no regular expression: ${(error as Error).message}`);
+      throw new Refused(`This is not a regular expression: ${(error as Error).message}`);
     }
     if (among === "labels") {
       const edges = Object.values(this.data.edges).filter((edge) => expression.test(edge.label));

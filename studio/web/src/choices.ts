@@ -41,7 +41,7 @@ export class Choices {
     const explanation = summary.explanation;
     const parts: (HTMLElement | string)[] = [];
     if (!explanation) {
-      const text = summary.remark ?? "There is no property yet: everything is neutral. Write one under Edit.";
+      const text = summary.remark ?? "There is no property yet, so everything is neutral. Write one under Edit.";
       parts.push(make("p", { className: "hint", textContent: text }));
     } else {
       const verdict = explanation.verdict ? "holds" : "is violated";
@@ -60,7 +60,7 @@ export class Choices {
       const where = place ? `${short(place.file)}:${place.line}: ` : "";
       parts.push(make("p", { className: "warning", textContent: where + message }));
     }
-    refill(this.element, make("h2", { textContent: "Choices", title: "neighbourhoods that are decided in the same way" }), ...parts);
+    refill(this.element, make("h2", { textContent: "Choices", title: "Neighbourhoods that are decided in the same way" }), ...parts);
   }
 
   private choice(choice: Choice, at: number): HTMLElement {

@@ -41,12 +41,12 @@ export class CoveragePanel {
     private project: () => Measured | null,
     private say: (text: string) => void,
   ) {
-    this.roots.title = "Examples to add: processes to start, with their arguments, one a line";
+    this.roots.title = "Examples to add: processes to start, with their arguments, one per line";
     this.roots.onkeydown = (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.run();
     };
     this.element.append(
-      make("p", { className: "hint", textContent: "What do examples never exercise? Add processes to start, one a line, and switch them on and off." }),
+      make("p", { className: "hint", textContent: "What do the examples never exercise? Add processes to start, one per line, and switch them on and off." }),
       this.roots,
       make("div", { className: "bar" }, button("Measure", "Run the examples and measure what they exercise (Ctrl+Enter)", () => void this.run(), "measure")),
       this.body,
@@ -145,10 +145,10 @@ export class CoveragePanel {
       ratio("decision outcomes", ["true", "false"]),
       ratio("actions", ["action"]),
       findings.length
-        ? make("details", { id: "findings" }, make("summary", { title: "Holes, and why nothing gets there" }, make("h2", { textContent: `${count(findings.length, "finding")}${some}` })), ...findings)
+        ? make("details", { id: "findings" }, make("summary", { title: "Holes, and why nothing reaches them" }, make("h2", { textContent: `${count(findings.length, "finding")}${some}` })), ...findings)
         : make("p", { className: "hint", textContent: "No holes." }),
       make("h2", { textContent: "Source" }),
-      make("p", { className: "hint", textContent: "A solid bar: exercised. Dashed: in part. Red: never." }),
+      make("p", { className: "hint", textContent: "Solid bar: exercised. Dashed: partly exercised. Red: never exercised." }),
       listing,
     );
   }

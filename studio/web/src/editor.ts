@@ -135,7 +135,7 @@ export class Editor {
     area.onkeydown = (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run();
     };
-    const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "Where to start: a process with its arguments, such as MAIN (2, true)" });
+    const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "The process to start with and its arguments, such as MAIN (2, true)" });
     root.oninput = () => (this.root = root.value);
     refill(
       this.element,

@@ -5,7 +5,7 @@ import type { Found } from "./wire";
 
 export class Finder {
   readonly element = make("section", { id: "finder" });
-  private input = make("input", { type: "search", id: "search", placeholder: "Search", title: "A regular expression, such as ^SEND or round = 3; Enter searches (/)" });
+  private input = make("input", { type: "search", id: "search", placeholder: "Search", title: "A regular expression, such as ^SEND or round = 3; press Enter to search (/)" });
   private among = make("select", { id: "among", title: "What to search" });
   private result = make("div", { id: "found", className: "hint" });
 
@@ -18,7 +18,7 @@ export class Finder {
       make("option", { value: "labels", textContent: "labels" }),
       make("option", { value: "states", textContent: "states" }),
     );
-    this.input.title = "Labels, or values of states such as round = 3; lower and upper case are the same (key /)";
+    this.input.title = "Labels, or values of states such as round = 3; case is ignored (/)";
     this.input.onkeydown = (event) => {
       if (event.key === "Enter") void this.go();
       if (event.key === "Escape") this.clear();

@@ -35,14 +35,14 @@ export function galleryOf(
     make("h1", { textContent: "Watershed Studio" }),
     make("p", {
       textContent:
-        "See where right and wrong part. Pick a model: its states appear in 3D, transitions green where the property is safe, red where it is lost, and yellow states are where that is decided.",
+        "See where correct and incorrect behaviour part ways. Pick a model: its states appear in 3D. Transitions are green where the property is safe and red where it is lost; the yellow states are where that is decided.",
     }),
     make("p", { className: "own" }, make("label", {}, make("b", { textContent: "Your own files: " }), files), make("span", { className: "hint" }, " or start with ", make("code", { textContent: "watershed studio model.lnt property.mcl" }))),
     make("h2", { textContent: "Typical bugs, each with its own shape" }),
     cards("bugs"),
     make("h2", { textContent: "Models" }),
     cards("models"),
-    make("h2", { textContent: "Models with suites of examples: press K to see what these exercise" }),
+    make("h2", { textContent: "Models with suites of examples: press K to see what they exercise" }),
     cards("coverage"),
     close ? make("button", { textContent: "Close", onclick: close, type: "button" }) : "",
   );

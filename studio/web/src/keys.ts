@@ -34,7 +34,7 @@ export function helpOf(keys: Key[], close: () => void): HTMLElement {
     "div",
     { className: "sheet", id: "help" },
     make("h1", { textContent: "Keys" }),
-    make("p", { textContent: "Drag to turn, scroll to zoom, right drag to move. Click a state or a transition to see where it comes from; double click a super-node to open it." }),
+    make("p", { textContent: "Drag to rotate, scroll to zoom, drag with the right button to move. Click a state or a transition to see where it comes from; double click a super-node to open it." }),
     make("div", { className: "keys" }, ...rows),
     make("button", { textContent: "Close", onclick: close, type: "button" }),
   );

@@ -36,10 +36,10 @@ export class Legend {
       rows.push(row(tag, swatch, tag, amount, `${tag}: ${TAG_WORDS[tag]} (key ${at + 1})`, this.filter.tags[tag], flip));
     });
     const faint = make("i", { className: "line after" });
-    const after = "what happens once the violation is complete (key 8)";
+    const after = "what happens after the violation (key 8)";
     if (violated) {
       rows.push(row("after", faint, "after the violation", "", after, this.filter.after, () => this.flipAfter()));
-      rows.push(make("h2", { textContent: "Neighbourhoods", title: "states in which it is decided how a run ends" }));
+      rows.push(make("h2", { textContent: "Neighbourhoods", title: "states where it is decided how a run ends" }));
     }
     KINDS.forEach((kind, at) => {
       // Kinds that don't occur only take room.
@@ -59,7 +59,7 @@ export class Legend {
       make("h2", { textContent: "States" }),
       other(palette.initial, "initial", "where every run starts"),
       violated ? other(palette.goal, "violation", "where the property is violated") : "",
-      violated ? other(palette.sink, "sink", "everything that is safe for good") : "",
+      violated ? other(palette.sink, "sink", "everything that can no longer go wrong") : "",
       other(palette.region, "super-node", "several states drawn as one: double click or press O to open", "box"),
     );
     refill(this.element, ...rows);

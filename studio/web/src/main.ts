@@ -46,13 +46,13 @@ class Page {
   private tooltip = make("div", { id: "tooltip", hidden: true });
   private note = make("div", { id: "note", hidden: true });
   private progress = make("div", { id: "progress", hidden: true });
-  private lost = make("div", { id: "lost", hidden: true, textContent: "The program does not answer. Start it again and open the address it prints; what you see here stays." });
+  private lost = make("div", { id: "lost", hidden: true, textContent: "The program is not responding. Restart it and open the address it prints; what you see here stays." });
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
   private closing = button("✕", "Close this model (Shift+Q)", () => void this.closeModel(), "close-model");
   private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
-  private starts = make("select", { id: "starts", hidden: true, title: "Where to start: the model has variants" });
-  private projects = make("select", { id: "projects", hidden: true, title: "Models that are open" });
+  private starts = make("select", { id: "starts", hidden: true, title: "The process to start with: this model has variants" });
+  private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
   private panels: Record<Panel, HTMLElement>;
   private overlay: HTMLElement | null = null;
 
@@ -166,7 +166,7 @@ class Page {
 
   /** The open model, or a word on why there is none to ask. */
   private needed(): LiveProject | null {
-    if (!this.project) this.say(this.snapshot ? "This is an exported view: that needs the program." : "Open a model first.");
+    if (!this.project) this.say(this.snapshot ? "This is an exported view: that needs the live page." : "Open a model first.");
     return this.project;
   }
 
@@ -533,7 +533,7 @@ class Page {
       this.space.highlight("found", found.drawn);
       this.listing.light([{ file, line, column: 1, end_line: line, end_column: 1 }]);
       const hidden = found.total > 0 && found.drawn.length === 0 ? ", all inside super-nodes" : found.partial ? " outside super-nodes" : "";
-      this.listing.say(found.total ? `Line ${line} takes part in ${count(found.total, "transition")}${hidden}.` : `Line ${line} makes no transition.`);
+      this.listing.say(found.total ? `Line ${line} takes part in ${count(found.total, "transition")}${hidden}.` : `Line ${line} takes part in no transition.`);
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -622,7 +622,7 @@ class Page {
   openSelected(): void {
     const hit = this.selected;
     if (hit && "node" in hit && this.isRegion(hit.node)) void this.change({ open: this.scene!.nodes[hit.node]! - REGION });
-    else if (this.scene?.nodes.includes(this.walk.node)) this.say("The present state is in no super-node: click a square to open that one.");
+    else if (this.scene?.nodes.includes(this.walk.node)) this.say("The current state is not in a super-node: click a square to open that one.");
     else void this.change({ reveal: [this.walk.node] });
   }
 
@@ -727,20 +727,20 @@ class Page {
     const key = (shown: string, keys: string[], says: string, does: () => void): Key => ({ shown, keys, says, does });
     const turn = (name: string, across: number, up: number) => key(`Shift+${name}`, [`Shift+${name}`], "turn", () => this.space.orbit(across, up));
     return [
-      key("→ Enter", ["ArrowRight", "Enter"], "step forward: take the chosen way", () => void this.walk.take()),
+      key("→ Enter", ["ArrowRight", "Enter"], "step forward: take the chosen step", () => void this.walk.take()),
       key("←", ["ArrowLeft"], "step back", () => void this.walk.back()),
-      key("↑", ["ArrowUp"], "choose the way before", () => this.walk.choose(-1)),
-      key("↓", ["ArrowDown"], "choose the next way", () => this.walk.choose(1)),
+      key("↑", ["ArrowUp"], "choose the previous step", () => this.walk.choose(-1)),
+      key("↓", ["ArrowDown"], "choose the next step", () => this.walk.choose(1)),
       key("U", ["u"], "undo", () => void this.walk.undo()),
       key("0", ["0", "Home"], "walk from the initial state", () => void this.visit(0)),
       key("C", ["c"], "the shortest counterexample", () => void this.counterexample("shortest")),
       key("N", ["n"], "the next longer counterexample", () => void this.counterexample("next")),
-      key("R", ["r"], "a counterexample at random", () => void this.counterexample("random")),
+      key("R", ["r"], "a random counterexample", () => void this.counterexample("random")),
       key("I", ["i"], "a counterexample from a file", () => this.pickTrace()),
       key("P", ["p", " "], "play or pause", () => this.walk.play()),
       key("A", ["a"], "only the steps that matter", () => this.walk.flipAbstracted()),
       key("W", ["w"], "save the walk", () => this.walk.saveTrace("txt")),
-      key("[", ["["], "the choice before", () => this.choices.move(-1)),
+      key("[", ["["], "the previous choice", () => this.choices.move(-1)),
       key("]", ["]"], "the next choice", () => this.choices.move(1)),
       key("/", ["/"], "search", () => this.finder.focus()),
       key("F", ["f"], "show everything from the front", () => this.space.fit()),
@@ -750,15 +750,15 @@ class Page {
       turn("ArrowRight", 0.15, 0),
       turn("ArrowUp", 0, -0.15),
       turn("ArrowDown", 0, 0.15),
-      key("V", ["v"], "look at the present state", () => void this.lookHere()),
+      key("V", ["v"], "look at the current state", () => void this.lookHere()),
       key("L", ["l"], "labels", () => this.flipLabels()),
-      key("Y", ["y"], "layers or free", () => this.flipShape()),
+      key("Y", ["y"], "layered or free layout", () => this.flipShape()),
       key("D", ["d"], "collapse, or all states", () => this.flipDetail()),
-      key("O", ["o"], "open the selected super-node, or those around the present state", () => this.openSelected()),
-      key("X", ["x"], "close the super-node around the present state", () => this.closeSelected()),
+      key("O", ["o"], "open the selected super-node, or those around the current state", () => this.openSelected()),
+      key("X", ["x"], "close the super-node around the current state", () => this.closeSelected()),
       ...TAGS.map((tag, at) => key(String(at + 1), [String(at + 1)], `${tag} transitions on or off`, () => this.legend.flipTag(tag))),
       ...KINDS.map((kind, at) => key(String(at + 4), [String(at + 4)], `neighbourhoods ${kind} on or off`, () => this.legend.flipKind(kind))),
-      key("8", ["8"], "what follows the violation on or off", () => this.legend.flipAfter()),
+      key("8", ["8"], "steps after the violation on or off", () => this.legend.flipAfter()),
       key("G", ["g"], "models", () => void this.gallery()),
       key("Shift+Q", ["Q"], "close this model", () => void this.closeModel()),
       key("M", ["m"], "edit the model or the property", () => {

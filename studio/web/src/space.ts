@@ -936,7 +936,7 @@ export class Space {
     this.render();
     while (this.upto < 1) this.refine();
     return new Promise((done, fail) =>
-      this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no image"))), "image/png"),
+      this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser could not produce an image"))), "image/png"),
     );
   }
 }

@@ -222,8 +222,8 @@ export class Walk {
         { className: "bar" },
         button("Shortest", "Load the shortest counterexample (C)", () => this.host.wantCounterexample("shortest"), "shortest"),
         button("Next", "Load the next longer counterexample (N)", () => this.host.wantCounterexample("next"), "next"),
-        button("Random", "Load a counterexample drawn at random (R)", () => this.host.wantCounterexample("random"), "random"),
-        button("From file…", "Load a counterexample: .aut, or a label a line (I)", () => this.host.wantTraceFile(), "from-file"),
+        button("Random", "Load a random counterexample (R)", () => this.host.wantCounterexample("random"), "random"),
+        button("From file…", "Load a counterexample: .aut, or one label per line (I)", () => this.host.wantTraceFile(), "from-file"),
       ),
       make(
         "div",
@@ -236,16 +236,16 @@ export class Walk {
       ),
       make("h3", { id: "here", textContent: title }),
       values,
-      state ? this.list(`${count(state.outgoing.length, "way")} on`, "click to take it; ↑ ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
+      state ? this.list(`${count(state.outgoing.length, "step")} from here`, "click to take it; ↑ and ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
       state && state.incoming.length > 0
         ? make(
             "details",
             {},
-            make("summary", { textContent: `${count(state.incoming.length, "way")} here`, id: "ways-here" }),
+            make("summary", { textContent: `${count(state.incoming.length, "step")} to here`, id: "ways-here" }),
             this.list("", "click to go back along it", state.incoming, -1, (step) => void this.back(step)),
           )
         : "",
-      state && state.left_out > 0 ? make("p", { className: "hint", textContent: `${state.left_out} more are not listed.` }) : "",
+      state && state.left_out > 0 ? make("p", { className: "hint", textContent: `${state.left_out} more not listed.` }) : "",
       make("h3", { textContent: this.now.path.length ? `The walk: ${this.now.cursor} of ${count(this.now.path.length, "step")}` : "The walk" }),
       this.now.path.length
         ? walked
@@ -254,7 +254,7 @@ export class Walk {
         ? make(
             "div",
             { className: "bar" },
-            button("Save .txt", "Save the walk as labels, one a line (W)", () => this.saveTrace("txt"), "save-txt"),
+            button("Save .txt", "Save the walk as labels, one per line (W)", () => this.saveTrace("txt"), "save-txt"),
             button("Save .aut", "Save the walk as a transition system", () => this.saveTrace("aut"), "save-aut"),
           )
         : "",

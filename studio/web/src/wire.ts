@@ -233,7 +233,7 @@ export interface Scene {
 
 function header(buffer: ArrayBuffer, magic: string): Uint32Array {
   const start = new Uint8Array(buffer, 0, 4);
-  if (String.fromCharCode(...start) !== magic) throw new Error("the program sent something unexpected");
+  if (String.fromCharCode(...start) !== magic) throw new Error("the program sent an unexpected response");
   return new Uint32Array(buffer, 4, 3);
 }
 

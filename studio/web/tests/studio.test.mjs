@@ -49,7 +49,7 @@ describe("without a model", () => {
 
   test("a visitor sees what this is, and opens an example with one click", async () => {
     await tab.waitForSelector("#gallery");
-    assert.match(await tab.textContent("#gallery"), /where right and wrong part/);
+    assert.match(await tab.textContent("#gallery"), /correct and incorrect behaviour part ways/);
     assert.ok((await tab.locator("#gallery .card").count()) > 15);
     await tab.click('.card[data-name="bugs/unique_choice"]');
     await settled(tab);
@@ -140,7 +140,7 @@ describe("with the keyboard", () => {
     await settled(tab);
     const closed = await tab.evaluate(() => window.studio.scene.nodes.length);
     await tab.keyboard.press("x");
-    await tab.waitForSelector("#note:not([hidden]):has-text('no super-node that is open')");
+    await tab.waitForSelector("#note:not([hidden]):has-text('not in an open super-node')");
     const hidden = () => tab.evaluate(() => !window.studio.scene.nodes.includes(window.studio.walk.node));
     for (let step = 0; !(await hidden()); step++) {
       assert.ok(step < 50, "the walk never enters a super-node");
@@ -325,7 +325,7 @@ describe("a typical bug", () => {
     }
     const [chooser] = await Promise.all([tab.waitForEvent("filechooser"), tab.click("#from-file")]);
     await chooser.setFiles({ name: "wrong.txt", mimeType: "text/plain", buffer: Buffer.from("NOTHING\n") });
-    await tab.waitForSelector("#note:not([hidden]):has-text('no counterexample')");
+    await tab.waitForSelector("#note:not([hidden]):has-text('not a counterexample')");
   });
 
   test("searches labels and states, and says what is wrong with a pattern", async () => {
@@ -343,7 +343,7 @@ describe("a typical bug", () => {
     await tab.waitForFunction(() => document.querySelector("#here").textContent.startsWith("State 3"));
     await tab.fill("#search", "(");
     await tab.press("#search", "Enter");
-    await tab.waitForFunction(() => document.querySelector("#found").textContent.includes("no regular expression"));
+    await tab.waitForFunction(() => document.querySelector("#found").textContent.includes("not a regular expression"));
   });
 
   test("filters by tag and by kind of neighbourhood", async () => {
@@ -470,7 +470,7 @@ describe("a typical bug", () => {
     await studio.stop();
     await tab.waitForSelector("#lost:not([hidden])");
     await tab.keyboard.press("c");
-    await tab.waitForSelector("#note:not([hidden]):has-text('does not answer')");
+    await tab.waitForSelector("#note:not([hidden]):has-text('not responding')");
     await tab.keyboard.press("2");
     assert.equal(await tab.evaluate(() => window.studio.space.shownEdges()), 6);
     studio = undefined;
@@ -638,7 +638,7 @@ describe("bad input", () => {
 
   test("a model over its limit is told, and the page goes on", async () => {
     await open(...["models/philosophers/philosophers.lnt", "models/philosophers/properties.mcl", "--max-states", "50"]);
-    await tab.waitForSelector("#messages .error:has-text('over its limit')");
+    await tab.waitForSelector("#messages .error:has-text('exceeds the limit')");
     await tab.keyboard.press("g");
     await tab.click('.card[data-name="bugs/flower"]');
     await tab.waitForFunction(() => window.studio.summary?.name === "flower" || window.studio.status?.failure);

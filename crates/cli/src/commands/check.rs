@@ -17,7 +17,7 @@ use crate::progress::with_progress;
 use crate::properties::{PropertySource, select};
 use crate::terminal::Terminal;
 
-/// Check properties, and show what proves each verdict
+/// Check properties, and show the evidence for each verdict
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed check model.lnt properties.mcl\n  \
@@ -36,26 +36,26 @@ pub struct Check {
     source: ModelSource,
     #[command(flatten)]
     properties: PropertySource,
-    /// Check only the property with this name; may be given several times
+    /// Check only the property with this name; may be repeated
     #[arg(long, value_name = "NAME")]
     property: Vec<String>,
-    /// Save the part of the system that shows the first verdict that is not as expected or, if all are, the first
-    /// violation: .aut, .dot or .json
+    /// Save the part of the system that shows the first unexpected verdict or, if there is none, the first violation:
+    /// .aut, .dot or .json
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Follow a saved counterexample instead of checking: .aut, or text with a label a line
+    /// Replay a saved counterexample instead of checking: .aut, or text with one label per line
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
-    /// Echo formulas fully parenthesised
+    /// Print the formulas, fully parenthesised
     #[arg(long, short)]
     verbose: bool,
-    /// Show traces as message sequences, one lane a process
+    /// Show traces as message sequences, with one lane per process
     #[arg(long)]
     sequence: bool,
     /// Write the verdicts as a JUnit report
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Stop at this many states
+    /// Stop after this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
     /// Stop after this many seconds
@@ -217,7 +217,7 @@ impl Check {
         terminal: &Terminal,
     ) -> Result<(), Failure> {
         let formula = &property.formula;
-        let part = with_progress(terminal, "looking for what to save", |progress| match subject {
+        let part = with_progress(terminal, "extracting the part to save", |progress| match subject {
             Subject::System(lts) | Subject::Model(_, Some(lts)) => {
                 logic::evidence(lts, formula, verdict, &self.options(), progress)
             }
@@ -226,9 +226,9 @@ impl Check {
             }
         });
         let part = part.map_err(|error| {
-            let left = if output.exists() { "; the file is left as it was" } else { "" };
+            let left = if output.exists() { "; the existing file is unchanged" } else { "" };
             Failure::limit(format!(
-                "{} was not written: no part of the system could be found that shows the verdict of {}: {error}{left}",
+                "{} was not written; nothing could be saved for `{}`: {error}{left}",
                 output.display(),
                 property.name
             ))
@@ -236,7 +236,7 @@ impl Check {
         write_lts(&part, output)?;
         let verdict = if verdict.holds { "holds" } else { "is violated" };
         terminal.remark(format!(
-            "saved a part of the system on which {} {verdict}: {}, {}",
+            "saved a part of the system on which `{}` {verdict}: {}, {}",
             property.name,
             report::count(part.state_count() as u64, "state"),
             report::count(part.transition_count() as u64, "transition"),
@@ -376,12 +376,12 @@ fn nothing_saved(output: &Path, check: &report::Check) -> String {
     let why = match (unknown, check.results.len()) {
         (0, 1) => "the property holds, as expected".to_owned(),
         (0, _) => "all properties hold, as expected".to_owned(),
-        (unknown, all) if unknown == all => "there is no verdict".to_owned(),
-        (unknown, _) => {
-            format!("no property was found to be violated, and {unknown} of them could not be decided")
-        }
+        (1, 1) => "the property could not be decided".to_owned(),
+        (unknown, all) if unknown == all => "no property could be decided".to_owned(),
+        (1, _) => "no violation was found, but 1 property could not be decided".to_owned(),
+        (unknown, _) => format!("no violation was found, but {unknown} properties could not be decided"),
     };
-    let left = if output.exists() { "; the file is left as it was" } else { "" };
+    let left = if output.exists() { "; the existing file is unchanged" } else { "" };
     format!("{} was not written: {why}{left}", output.display())
 }
 

@@ -14,34 +14,34 @@ use crate::inputs::{ModelFile, ModelSource, read_lts, read_network};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
-/// Compare two models or transition systems; if they differ, say how
+/// Compare two models or transition systems and, if they differ, show how
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed compare specification.aut implementation.aut --by branching\n  \
     watershed compare protocol.lnt service.lnt --keep PUT --keep GET --by weak-trace\n  \
-    watershed compare implementation.lnt specification.lnt --by failures     does the first only what the second allows?\n  \
+    watershed compare implementation.lnt specification.lnt --by failures     does the first do only what the second allows?\n  \
     watershed compare peterson.lnt peterson.lnt --right-root BROKEN --by trace\n  \
     watershed compare --quiet old.aut new.aut --by weak-trace && echo same\n\n\
 Equivalences: strong, divbranching, branching, weak, tau-star-a, trace, weak-trace\n\
 Preorders:    simulation, weak-simulation, trace-inclusion, weak-trace-inclusion, failures")]
 pub struct Compare {
-    /// One model (.lnt), network (.exp) or transition system (.aut, .dot or .json)
+    /// The left model (.lnt), network (.exp) or transition system (.aut, .dot or .json)
     left: PathBuf,
-    /// The other
+    /// The right one
     right: PathBuf,
-    /// The equivalence or preorder
+    /// The equivalence or preorder to compare by
     #[arg(long, value_name = "RELATION", default_value = "strong")]
     by: By,
-    /// Where the left model starts, such as 'MAIN (2, true)'
+    /// The process that the left model starts with, such as 'MAIN (2, true)'
     #[arg(long, value_name = "PROCESS", help_heading = "Models")]
     left_root: Option<String>,
-    /// Where the right model starts
+    /// The process that the right model starts with
     #[arg(long, value_name = "PROCESS", help_heading = "Models")]
     right_root: Option<String>,
-    /// A folder to search for imported modules, besides the model's own
+    /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER", help_heading = "Models")]
     include: Vec<PathBuf>,
-    /// The most states of a model, and the most sets of states for relations on traces
+    /// The maximum number of states of a model, and of sets of states for trace relations
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     max_states: usize,
     #[command(flatten)]
@@ -120,11 +120,14 @@ impl Compare {
     ) -> Result<(Lts, Option<ModelFile>), Failure> {
         let extension = lts::format_extension(path);
         if root.is_some() && extension.as_deref() != Some("lnt") {
-            return Err(Failure::wrong(format!("{} is not a model and has no root", path.display())));
+            return Err(Failure::wrong(format!(
+                "{} is not a model, so it has no root process",
+                path.display()
+            )));
         }
         let too_large = || {
             Failure::limit(format!("{} has more than {} states", path.display(), self.max_states))
-                .help("allow more with --max-states")
+                .help("raise the limit with --max-states")
         };
         match extension.as_deref() {
             Some("lnt") => {

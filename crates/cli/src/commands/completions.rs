@@ -12,7 +12,7 @@ use crate::failure::{Answer, Failure};
     watershed completions bash > ~/.local/share/bash-completion/completions/watershed\n  \
     watershed completions zsh > ~/.zfunc/_watershed")]
 pub struct Completions {
-    /// For which shell
+    /// The shell to write completions for
     shell: Shell,
 }
 

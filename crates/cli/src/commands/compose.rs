@@ -13,7 +13,7 @@ use crate::inputs::{read_lts, read_network, write_lts, write_partial};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
-/// Put transition systems together: a network file, or a product on common labels
+/// Compose transition systems: those of a network file, or several on their common labels
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed compose protocol.exp -o protocol.aut\n  \
@@ -28,14 +28,14 @@ pub struct Compose {
     /// One network (.exp), or several transition systems
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// Where to write the result: .aut, .dot or .json, also packed
+    /// Where to write the result: .aut, .dot or .json, also compressed
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Write what was composed even if a limit is hit: beside OUT, as NAME.partial.aut, with the states marked whose
-    /// steps are not known
+    /// Write what was composed even if a limit is reached: beside OUT, as NAME.partial.aut, with the states that were
+    /// not explored marked
     #[arg(long, requires = "output")]
     partial: bool,
-    /// Stop at this many states
+    /// Stop after this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
     #[command(flatten)]
@@ -79,7 +79,7 @@ impl Compose {
         if composition.complete {
             return Ok(Answer::Yes);
         }
-        terminal.remark("partial result: the limit on states was hit or the work was cancelled");
+        terminal.remark("partial result: the state limit was reached, or the work was cancelled");
         Ok(Answer::Partial)
     }
 }

@@ -11,26 +11,26 @@ use crate::inputs::{read_part, write_lts};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
-/// Convert a transition system, or change its labels
+/// Convert a transition system to another format, or change its labels
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed convert model.aut model.dot\n  \
     watershed convert --tau tau mcrl2.aut cadp.aut.gz\n  \
     watershed convert --hide 'SEND.*' --rename 'RECV -> GET' --reachable model.aut out.aut")]
 pub struct Convert {
-    /// The transition system (.aut, .dot or .json, also packed)
+    /// The transition system (.aut, .dot or .json, also compressed)
     input: PathBuf,
-    /// Where to write it: .aut, .dot or .json, also packed; `-` writes AUT to standard output
+    /// Where to write it: .aut, .dot or .json, also compressed; `-` writes AUT to standard output
     output: PathBuf,
     #[command(flatten)]
     transform: Transform,
-    /// Drop the states that can't be reached and number the others breadth first
+    /// Remove unreachable states and number the others breadth first
     #[arg(long)]
     reachable: bool,
-    /// Make it deterministic, the internal action being a label like others
+    /// Make it deterministic, treating the internal action like any other label
     #[arg(long)]
     determinise: bool,
-    /// The most states of a deterministic system
+    /// The maximum number of states of the deterministic system
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     max_states: usize,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::inputs::partial_path;
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
-/// Measure what examples exercise of a model, and find what is wrong where they don't
+/// Measure how much of a model its examples exercise, and find out what is wrong with the rest
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed cover model.lnt --examples suite.toml\n  \
@@ -32,51 +32,52 @@ A suite is a TOML file:\n  \
     constants = { SIZE = 3 }              # bind functions without parameters\n  \
     max_states = 100000\n\n  \
     [[example]]\n  \
-    directory = \"inputs\"                  # an example for each .lnt file in it,\n  \
-    module = \"INPUT\"                      # which takes the place of this module\n\n  \
+    directory = \"inputs\"                  # one example for each .lnt file in it,\n  \
+    module = \"INPUT\"                      # which replaces this module\n\n  \
     [[example]]\n  \
     file = \"examples/a.lnt\"               # a module that imports the model and starts it,\n  \
                                           # or a trace (.seq, .trace, .txt): the labels of a run\n\n\
-Exit codes: 0 measured, 1 below --min or worse than --baseline, or a run-time error of the model,\n\
-2 the input is wrong, 3 a limit was hit and the coverage is partial.")]
+Exit codes: 0 measured, 1 below --min, worse than --baseline, or a run-time error in the model,\n\
+2 invalid input, 3 a limit was reached and the coverage is partial.")]
 pub struct Cover {
     /// The model (.lnt)
     model: PathBuf,
-    /// A suite of examples (.toml)
+    /// A suite of examples (.toml); may be repeated
     #[arg(long, value_name = "SUITE")]
     examples: Vec<PathBuf>,
     /// An example: a process with its gates and arguments, such as 'MAIN (2, true)', a module that imports the model
-    /// (.lnt), or a trace (.seq, .trace, .txt)
+    /// (.lnt), or a trace (.seq, .trace, .txt); may be repeated
     #[arg(long, value_name = "PROCESS|FILE")]
     example: Vec<String>,
-    /// A folder to search for imported modules, besides the model's own
+    /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
     /// Fail (exit code 1) if block, decision or action coverage is below this percentage
     #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     min: Option<f64>,
-    /// How to measure: from the origins of steps, or with probes as Salaün and Ye do
+    /// How to measure: from the origins of steps, or with probes, as Salaün and Ye do
     #[arg(long, value_name = "METHOD", default_value = "direct")]
     method: Method,
-    /// Write the model with probes into this folder, in two steps, for use with other tools
+    /// Write the model with probes to this folder, in two steps, for use with other tools
     #[arg(long, value_name = "DIR")]
     emit_probes: Option<PathBuf>,
-    /// Try other arguments, and processes that nothing starts, for examples that close holes: N for each process
+    /// Search for examples that close holes: other arguments, and processes that nothing starts; try up to N
+    /// combinations of arguments per process (256 by default)
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "256")]
     suggest: Option<usize>,
-    /// Compare with the saved output of an earlier run with --json: fail if something is not covered any more
+    /// Compare with the saved --json output of an earlier run; fail if something is no longer covered
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Also measure conditions of compound decisions, and whether each decides alone (MC/DC)
+    /// Also measure the conditions of compound decisions, and whether each decides on its own (MC/DC)
     #[arg(long, help_heading = "Further criteria")]
     conditions: bool,
     /// Also measure which gates follow which
     #[arg(long, help_heading = "Further criteria")]
     pairs: bool,
-    /// Also measure which definitions of variables are used where (def-use pairs)
+    /// Also measure which definitions of variables reach which uses (def-use pairs)
     #[arg(long, help_heading = "Further criteria")]
     def_use: bool,
-    /// Show the whole source, not only what is near holes
+    /// Show the whole source, not only the lines near holes
     #[arg(long)]
     source: bool,
     /// Write an LCOV tracefile
@@ -91,19 +92,19 @@ pub struct Cover {
     /// Write the findings as SARIF
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     sarif: Option<PathBuf>,
-    /// Write a report for browsers into this folder (index.html), or to this .html file
+    /// Write an HTML report to this folder (as index.html), or to this .html file
     #[arg(long, value_name = "DIR", help_heading = "Reports")]
     html: Option<PathBuf>,
-    /// Stop each example at this many states
+    /// Stop each example after this many states
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     max_states: usize,
     /// Stop each example after this many seconds
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
-    /// Where measurements are kept, so that only what has changed is measured again
+    /// Where to keep measurements, so that only what has changed is measured again
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Measure everything anew, and keep nothing
+    /// Measure everything again, and keep nothing
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
 }
@@ -111,9 +112,9 @@ pub struct Cover {
 /// How to measure.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// One exploration an example, no extra states
+    /// One exploration per example, with no extra states
     Direct,
-    /// The model with probes is explored, and probes are taken before anything else
+    /// Explore the model with probes, which are taken before anything else
     Probes,
 }
 
@@ -124,7 +125,7 @@ impl Cover {
         let examples = self.load_examples(&mut sources)?;
         let subject = Subject { path: self.model.clone(), include: self.include.clone() };
         let settings = self.settings();
-        let what = format!("covering with {}", report::count(examples.len() as u64, "example"));
+        let what = format!("measuring {}", report::count(examples.len() as u64, "example"));
         let outcome =
             with_progress(terminal, &what, |progress| cover::run(&subject, &examples, &settings, progress));
         let mut outcome = outcome.map_err(|wrong| wrong_examples(wrong, &sources))?;
@@ -132,7 +133,7 @@ impl Cover {
             return self.write_probes(folder, &subject, &examples, &outcome, terminal);
         }
         let suggestions = self.suggest.map(|most| {
-            with_progress(terminal, "searching examples", |progress| {
+            with_progress(terminal, "searching for examples", |progress| {
                 cover::suggest(&subject, &mut outcome, &settings, most, progress)
             })
         });
@@ -165,7 +166,7 @@ impl Cover {
         let traces = outcome.examples.iter().filter(|one| one.example.trace.is_some()).count();
         if traces > 0 && (self.conditions || self.pairs || self.def_use) {
             let traces = report::count(traces as u64, "trace");
-            terminal.remark(format!("further criteria leave out {traces} of the suite"));
+            terminal.remark(format!("the further criteria do not count {traces} of the suite"));
         }
         if self.conditions {
             criteria.extend(with_progress(terminal, "observing conditions", |progress| {
@@ -262,14 +263,14 @@ impl Cover {
         for folder in [folder, &second] {
             if !is_empty(folder) && !is_ours(folder) {
                 // It may well be the folder of the model: its files have the names of those to write.
-                return Err(Failure::wrong(format!("{} has other files in it", folder.display()))
-                    .help("name a new folder, an empty one, or one with probes of an earlier run"));
+                return Err(Failure::wrong(format!("{} contains other files", folder.display()))
+                    .help("name a new or empty folder, or one with the probes of an earlier run"));
             }
         }
         write_instrumented(folder, &opened, &steps.first)?;
         let first = steps.first.blocks.len() + steps.first.decisions.len();
         terminal.remark(format!(
-            "first step: {} for blocks and decisions in {}; {LEGEND} tells what each stands for",
+            "first step: {} for blocks and decisions in {}; {LEGEND} says what each stands for",
             report::count(first as u64, "probe"),
             folder.display()
         ));
@@ -293,13 +294,16 @@ impl Cover {
         }
         let all = report::count(steps.at_once as u64, "probe");
         let saved = steps.at_once - steps.probes();
-        terminal.remark(format!("everything at once would need {all}: the two steps save {saved}"));
+        terminal.remark(format!("doing everything at once would need {all}: the two steps save {saved}"));
         if outcome.examples.iter().any(|one| one.stopped.is_some()) {
-            terminal.remark("some examples were not explored as a whole: the second step may lack probes, or have too many");
+            terminal.remark(
+                "some examples were not fully explored: the second step may lack probes, or have too many",
+            );
         }
         for (name, value) in &example.constants {
-            terminal
-                .remark(format!("constant {name} is written as in the model: bind it to {value} yourself"));
+            terminal.remark(format!(
+                "constant {name} is written as it is in the model: bind it to {value} yourself"
+            ));
         }
         Ok(Answer::Yes)
     }
@@ -331,7 +335,7 @@ impl Cover {
             let is_file = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
             if !is_file {
                 std::fs::create_dir_all(path)
-                    .map_err(|error| Failure::wrong(format!("can't make {}: {error}", path.display())))?;
+                    .map_err(|error| Failure::wrong(format!("can't create {}: {error}", path.display())))?;
             }
             let file = if is_file { path.clone() } else { path.join("index.html") };
             write(&file, shown.html())?;
@@ -358,9 +362,8 @@ impl Cover {
         for one in &outcome.examples {
             for module in &one.unused_modules {
                 let name = &one.example.name;
-                terminal.remark(format!(
-                    "nothing imports module {module} of example `{name}`: it changes nothing"
-                ));
+                terminal
+                    .remark(format!("no module imports {module} of example `{name}`, so it has no effect"));
             }
         }
         for one in &outcome.examples {
@@ -371,18 +374,19 @@ impl Cover {
                 answer = Answer::No;
             }
             if let Some(Stopped::Trace(reason)) = &one.stopped {
-                terminal.remark(format!("example `{}` is no run of the model: {reason}", one.example.name));
+                terminal
+                    .remark(format!("example `{}` is not a run of the model: {reason}", one.example.name));
                 answer = Answer::No;
             }
         }
         if shown.partial && answer == Answer::Yes {
-            terminal.remark("partial result: allow more with --max-states or --max-time");
+            terminal.remark("partial result: raise the limits with --max-states or --max-time");
             return Answer::Partial;
         }
         if let Some(lost) = shown.baseline.as_ref().map(|change| change.lost.len()).filter(|&lost| lost > 0) {
             let places = report::count(lost as u64, "place");
             let verb = if lost == 1 { "is" } else { "are" };
-            terminal.remark(format!("{places} of the baseline {verb} no longer covered"));
+            terminal.remark(format!("{places} in the baseline {verb} no longer covered"));
             answer = Answer::No;
         }
         if let Some(least) = self.min {
@@ -391,7 +395,8 @@ impl Cover {
             for (name, counts) in ratios {
                 if counts.total > 0 && counts.percent() < least {
                     let percent = counts.percent();
-                    terminal.remark(format!("{name} coverage is {percent:.1} %, less than {least} %"));
+                    terminal
+                        .remark(format!("{name} coverage is {percent:.1} %, below the minimum of {least} %"));
                     answer = Answer::No;
                 }
             }
@@ -468,7 +473,7 @@ const SECOND_STEP: &str = "second_step";
 /// Writes the modules of an example with some probes, and what they stand for.
 fn write_instrumented(folder: &Path, opened: &cover::Opened, probes: &cover::Probes) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::wrong(format!("can't make {}: {error}", folder.display())))?;
+        .map_err(|error| Failure::wrong(format!("can't create {}: {error}", folder.display())))?;
     let instrumented = cover::instrumented(opened, probes);
     for module in &instrumented.modules {
         let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());

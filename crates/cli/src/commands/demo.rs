@@ -6,7 +6,7 @@ use crate::arguments::Arguments;
 use crate::failure::{Answer, Failure};
 use crate::terminal::Terminal;
 
-/// Take a tour on bundled models: explore, reduce, compare, check, explain, cover
+/// Take a tour of the bundled models: explore, reduce, compare, check, explain, cover
 #[derive(Args)]
 #[command(after_help = "Example:\n  watershed demo")]
 pub struct Demo {}
@@ -38,43 +38,46 @@ const STEPS: [(&str, &str); 10] = [
         "explore alternating_bit.lnt -o protocol.aut",
     ),
     (
-        "What can be seen from outside is much less. Branching bisimulation keeps just that:",
+        "Much less can be seen from outside. Branching bisimulation keeps just that:",
         "reduce protocol.aut --by branching -o small.aut",
     ),
     (
-        "The service that it should offer is a buffer of one place:",
+        "The service that it should offer is a one-place buffer:",
         "explore alternating_bit.lnt --root SERVICE -o service.aut",
     ),
     ("Does the protocol offer it? Yes:", "compare protocol.aut service.aut --by branching"),
     (
-        "It does not if endless internal activity counts, and the formula says why:",
+        "But not if endless internal activity counts, and the formula says why:",
         "compare protocol.aut service.aut --by divbranching",
     ),
-    ("Properties say what is expected, good and bad:", "check alternating_bit.lnt alternating_bit.mcl"),
     (
-        "In this market something is consumed before anything was produced. The shortest way there:",
+        "Properties state what is expected, both good and bad:",
+        "check alternating_bit.lnt alternating_bit.mcl",
+    ),
+    (
+        "In this market, something is consumed before anything is produced. Here is the shortest way there:",
         "check producer_consumer.lnt --never \"CONSUME !3\" --sequence",
     ),
     (
-        "A robot arm tests before it is calibrated. Which choices decide that? An early one, and behind it the last:",
+        "A robot arm runs a test before it is calibrated. Which choices decide that? An early one, and then a last one:",
         "explain robot.lnt robot.mcl",
     ),
     (
-        "What does an example of a rendezvous exercise, and what is wrong where it does not get?",
+        "What does one example of a rendezvous exercise, and what is wrong with the rest?",
         "cover rendezvous.lnt --example \"SYSTEM (1, false, false)\"",
     ),
-    ("Transition systems from other tools can be put together as well:", "compose network.exp"),
+    ("Transition systems from other tools can be composed as well:", "compose network.exp"),
 ];
 
 impl Demo {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
-        let folder =
-            tempfile::tempdir().map_err(|error| Failure::wrong(format!("no place for the tour: {error}")))?;
+        let folder = tempfile::tempdir()
+            .map_err(|error| Failure::wrong(format!("can't create a folder for the tour: {error}")))?;
         for (name, text) in FILES {
             lts::write_file(&folder.path().join(name), |out| out.write_all(text.as_bytes()))?;
         }
         std::env::set_current_dir(folder.path())
-            .map_err(|error| Failure::wrong(format!("no place for the tour: {error}")))?;
+            .map_err(|error| Failure::wrong(format!("can't create a folder for the tour: {error}")))?;
         let bold =
             |text: &str| if terminal.colour { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
         for (caption, command) in STEPS {
@@ -86,7 +89,7 @@ impl Demo {
             }
         }
         println!(
-            "\nThe models are in models/, the book starts at docs/src/introduction.md. To look rather than read:\n\n{}",
+            "\nThe models are in models/, and the book starts at docs/src/introduction.md. To look rather than read:\n\n{}",
             bold("$ watershed studio models/bugs/frontiers.lnt models/bugs/frontiers.mcl")
         );
         // The folder is about to be removed.

@@ -22,14 +22,14 @@ use crate::terminal::{Terminal, peak_bytes};
 pub struct Explore {
     #[command(flatten)]
     source: ModelSource,
-    /// Where to write the transition system: .aut, .dot or .json, also packed
+    /// Where to write the transition system: .aut, .dot or .json, also compressed
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Write what was explored even if a limit is hit: beside OUT, as NAME.partial.aut, with the states marked whose
-    /// steps are not known
+    /// Write what was explored even if a limit is reached: beside OUT, as NAME.partial.aut, with the states that were
+    /// not explored marked
     #[arg(long, requires = "output")]
     partial: bool,
-    /// Stop at this many states
+    /// Stop after this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
     /// Stop when states and transitions take this much memory, in megabytes
@@ -93,9 +93,9 @@ impl Explore {
 
 fn describe(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::StateLimit => "the limit on states was hit (--max-states)",
-        Outcome::MemoryLimit => "the limit on memory was hit (--max-memory)",
-        Outcome::TimeLimit => "the limit on time was hit (--max-time)",
+        Outcome::StateLimit => "the state limit was reached (--max-states)",
+        Outcome::MemoryLimit => "the memory limit was reached (--max-memory)",
+        Outcome::TimeLimit => "the time limit was reached (--max-time)",
         Outcome::Cancelled => "cancelled",
         Outcome::Complete | Outcome::Error { .. } => "",
     }

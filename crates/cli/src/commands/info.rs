@@ -19,7 +19,7 @@ use crate::terminal::{Terminal, peak_bytes};
     watershed info --labels big.aut.zst\n  \
     watershed info --json model.aut | jq .deadlocks")]
 pub struct Info {
-    /// The transition system (.aut, .dot or .json, also packed)
+    /// The transition system (.aut, .dot or .json, also compressed)
     lts: PathBuf,
     /// List the labels with the number of their transitions
     #[arg(long)]

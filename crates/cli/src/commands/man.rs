@@ -11,7 +11,7 @@ use crate::failure::{Answer, Failure};
 #[derive(Args)]
 #[command(after_help = "Example:\n  watershed man ~/.local/share/man/man1 && man watershed-reduce")]
 pub struct Man {
-    /// The folder; it is made if it is missing
+    /// The folder; it is created if missing
     folder: PathBuf,
 }
 

@@ -9,31 +9,31 @@ use crate::failure::{Answer, Failure};
 use crate::inputs::write_lts;
 use crate::terminal::Terminal;
 
-/// Draw a random transition system; the same seed gives the same system
+/// Generate a random transition system; the same seed gives the same system
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed random --states 1000 --transitions 5000 -o random.aut\n  \
     watershed random --shape layered --tau-share 0.5 --seed 7 -o - | watershed info -")]
 pub struct Random {
-    /// How many states
+    /// The number of states
     #[arg(long, value_name = "N", default_value_t = 100)]
     states: usize,
-    /// How many transitions are drawn; equal ones are merged
+    /// The number of transitions to draw; duplicates are merged
     #[arg(long, value_name = "N", default_value_t = 300)]
     transitions: usize,
-    /// How many visible labels
+    /// The number of visible labels
     #[arg(long, value_name = "N", default_value_t = 5)]
     labels: usize,
     /// The share of internal transitions, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = parse_share)]
     tau_share: f64,
-    /// How the transitions lie: uniform, connected, layered or tree
+    /// The shape of the system: uniform, connected, layered or tree
     #[arg(long, default_value_t = Shape::Uniform)]
     shape: Shape,
-    /// Where chance starts
+    /// The seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Where to write it: .aut, .dot or .json, also packed
+    /// Where to write it: .aut, .dot or .json, also compressed
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 }

@@ -19,15 +19,15 @@ use crate::terminal::Terminal;
     watershed reduce model.aut --by branching -o small.aut\n  \
     watershed reduce --hide 'SEND.*' --by weak model.aut -o small.aut")]
 pub struct Reduce {
-    /// The transition system (.aut, .dot or .json, also packed)
+    /// The transition system (.aut, .dot or .json, also compressed)
     lts: PathBuf,
-    /// The equivalence to keep: strong, branching, divbranching, weak, tau-star-a, trace or weak-trace
+    /// The equivalence to preserve: strong, branching, divbranching, weak, tau-star-a, trace or weak-trace
     #[arg(long, value_name = "RELATION", default_value_t = Relation::Strong)]
     by: Relation,
-    /// Where to write the result: .aut, .dot or .json, also packed
+    /// Where to write the result: .aut, .dot or .json, also compressed
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The most states on the way, for trace relations
+    /// The maximum number of states along the way, for trace relations
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     max_states: usize,
     #[command(flatten)]

@@ -9,36 +9,36 @@ use studio::{Beside, Settings, Studio as Server};
 use crate::failure::{Answer, Failure};
 use crate::terminal::Terminal;
 
-/// Open a page on this machine: the state space in 3D, the source beside it, both linked
+/// Open a page on this machine: the state space in 3D beside the source, both linked
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     watershed studio\n  \
     watershed studio model.lnt safety.mcl\n  \
     watershed studio model.lnt --examples suite.toml\n  \
     watershed studio system.aut safety.mcl --port 8080 --no-open\n\n\
-Without a model the page offers the bundled ones. The address holds a secret: whoever has it, on this machine, can use \
-the page. Ctrl-C stops the program.")]
+Without a model, the page offers the bundled ones. The address contains a secret: anyone on this machine who has it can \
+use the page. Ctrl-C stops the program.")]
 pub struct Studio {
     /// The model (.lnt), transition system (.aut) or network (.exp)
     model: Option<PathBuf>,
     /// The property (.mcl)
     property: Option<PathBuf>,
-    /// Where to start: a process with its gates and arguments, such as 'MAIN (2, true)'
+    /// The process to start with, with its gates and arguments, such as 'MAIN (2, true)'; MAIN by default
     #[arg(long, value_name = "PROCESS")]
     root: Option<String>,
-    /// A folder to search for imported modules, besides the model's own
+    /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
     /// A suite of examples (.toml) for the coverage view
     #[arg(long, value_name = "SUITE")]
     examples: Vec<PathBuf>,
-    /// The port; any that is free if not said
+    /// The port; any free one by default
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
-    /// Only print the address
+    /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
-    /// Stop at this many states
+    /// Stop after this many states
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     max_states: usize,
 }

@@ -364,7 +364,8 @@ impl<'a> Body<'a> {
         if self.failed && !self.diagnostics.iter().any(Diagnostic::is_error) {
             debug_assert!(false, "an error without a diagnostic");
             self.error(
-                Diagnostic::error("this definition can't be typed").label(span, "something in here is wrong"),
+                Diagnostic::error("the types of this definition can't be determined")
+                    .label(span, "something in here is wrong"),
             );
         }
     }

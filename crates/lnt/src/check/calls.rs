@@ -41,7 +41,7 @@ impl Body<'_> {
         let name = &invoke.name;
         if self.variable(&name.text).is_some() {
             return self.error(
-                Diagnostic::error(format!("`{}` is a variable, which is no statement", name.text))
+                Diagnostic::error(format!("`{}` is a variable, not a statement", name.text))
                     .label(span, "does nothing")
                     .help(format!("assign it with `{} := …`", name.text)),
             );
@@ -49,7 +49,7 @@ impl Body<'_> {
         if self.signatures(&name.text).next().is_some() {
             return self.error(
                 Diagnostic::error(format!("the result of `{}` is not used", name.text))
-                    .label(name.span, "a value, which is no statement")
+                    .label(name.span, "a value is not a statement")
                     .help(format!("keep it in a variable: `x := {} (…)`", name.text)),
             );
         }
@@ -81,7 +81,7 @@ impl Body<'_> {
             Diagnostic::error(format!("unknown {what} `{}`", name.text)).label(name.span, "not defined");
         if near.is_none() && self.kind == Kind::Process && invoke.gates.is_none() {
             diagnostic = diagnostic
-                .help(format!("a gate is declared in the head of the process: `[{} : any]`", name.text));
+                .help(format!("declare a gate in the header of the process: `[{} : any]`", name.text));
         }
         self.error(diagnostic.maybe_help(near));
     }
@@ -98,7 +98,7 @@ impl Body<'_> {
         }
         if let Some(guard) = &invoke.guard {
             self.error(
-                Diagnostic::error("`where` is only possible after an action")
+                Diagnostic::error("`where` is only allowed after an action")
                     .label(guard.span, format!("`{}` is a process", name.text))
                     .help("write `only if V then … end if` around it"),
             );
@@ -330,7 +330,7 @@ impl Body<'_> {
                 _ => {
                     let span = actual.formal.as_ref().map_or(actual.span, |formal| formal.span);
                     self.error(
-                        Diagnostic::error(format!("`{}` has no such parameter left", name.text))
+                        Diagnostic::error(format!("`{}` has no parameter left for this", name.text))
                             .label(span, "does not fit")
                             .note(format!("its parameters are {}", names.join(", "))),
                     );
@@ -423,7 +423,7 @@ impl Body<'_> {
         let name = &invoke.name;
         if let Some(guard) = &invoke.guard {
             self.error(
-                Diagnostic::error("`where` is only possible after an action")
+                Diagnostic::error("`where` is only allowed after an action")
                     .label(guard.span, format!("`{}` is a function", name.text)),
             );
             return None;
@@ -464,7 +464,7 @@ impl Body<'_> {
             (Some(_), None) if !invoke.eval => {
                 self.error(
                     Diagnostic::error(format!("the result of `{}` is not used", name.text))
-                        .label(name.span, "a value, which is no statement")
+                        .label(name.span, "a value is not a statement")
                         .help(format!("keep it in a variable: `x := {} (…)`", name.text)),
                 );
                 return None;

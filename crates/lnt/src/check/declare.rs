@@ -366,7 +366,7 @@ impl Declare<'_> {
         if lower.value > upper.value {
             self.diagnostics.push(
                 Diagnostic::error("a range without values")
-                    .label(lower.span.to(upper.span), "the first bound is greater than the second one"),
+                    .label(lower.span.to(upper.span), "the first bound is greater than the second"),
             );
         }
     }
@@ -398,7 +398,7 @@ impl Declare<'_> {
                                     format!("of type `{}` here", self.globals.type_name(field_type)),
                                 )
                                 .label(span, format!("of type `{}` here", self.globals.type_name(first)))
-                                .help("fields of one name have one type in all constructors of a type"),
+                                .help("fields with the same name have the same type in all constructors of a type"),
                         );
                     }
                     _ => {
@@ -527,8 +527,8 @@ impl Declare<'_> {
     fn no_value(&mut self, name: &str, span: Span) {
         self.diagnostics.push(
             Diagnostic::error(format!("type `{name}` has no values"))
-                .label(span, "every value would contain another one, without end")
-                .help("add a constructor without fields of this type"),
+                .label(span, "every value would contain another, without end")
+                .help("add a constructor that has no field of this type"),
         );
     }
 

@@ -177,7 +177,7 @@ impl Body<'_> {
     ) {
         if only.parameters.iter().any(|(mode, _)| *mode != Mode::In) {
             let mut diagnostic = Diagnostic::error(format!("`{}` changes its parameters", name.text))
-                .label(span, "not possible inside an expression")
+                .label(span, "not allowed inside an expression")
                 .help(format!("make the call a statement of its own: `x := {} (…, ?y)`", name.text));
             if let Some(span) = self.definition(only) {
                 diagnostic = diagnostic.label(span, "has `out` or `in out` parameters");
@@ -217,7 +217,7 @@ impl Body<'_> {
                     .label(unknown.span, "unknown parameter")
                     .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
             }
-            None => Diagnostic::error(format!("each parameter of `{}` has to be given once", name.text))
+            None => Diagnostic::error(format!("each parameter of `{}` must be given once", name.text))
                 .label(actuals.span, "one is missing, or given twice"),
         };
         self.error(diagnostic.note(format!("its parameters are {}", only.names.join(", "))));
@@ -307,7 +307,7 @@ impl Body<'_> {
 
     pub(super) fn out_in_expression(&mut self, actual: &Actual) {
         self.error(
-            Diagnostic::error("`?` is not possible inside an expression")
+            Diagnostic::error("`?` is not allowed inside an expression")
                 .label(actual.span, "an expression can't change variables")
                 .help("make the call a statement of its own: `x := f (…, ?y)`"),
         );

@@ -240,7 +240,7 @@ impl Flow<'_, '_> {
         let diagnostic = match self.written[id.index()] {
             Some(written) => Diagnostic::error(format!("`{}` may have no value here", variable.name))
                 .label(span, "read here")
-                .label(written, "assigned here, but not on every path that leads to the reading")
+                .label(written, "assigned here, but not on every path to where it is read")
                 .help(format!("assign `{}` on every path before this", variable.name)),
             None => Diagnostic::error(format!("`{}` has no value here", variable.name))
                 .label(span, "read here")
@@ -612,7 +612,7 @@ fn why_never(statement: &Statement) -> &'static str {
     match last_of(statement).kind {
         StatementKind::Stop => "`stop` blocks for ever",
         StatementKind::Return(_) => "the function ends here",
-        StatementKind::Raise { .. } => "an exception leaves here",
+        StatementKind::Raise { .. } => "an exception is raised here",
         StatementKind::Break(_) => "the loop is left here",
         StatementKind::Loop { .. } => "this loop has no `break`",
         StatementKind::Par { .. } => "some branch never ends",

@@ -96,7 +96,7 @@ impl Body<'_> {
             (Some(_), Some(_)) => format!("these offers fit several profiles of gate `{}`", name.text),
         };
         let mut diagnostic =
-            Diagnostic::error(message).label(arguments.span, "each value has to be given once");
+            Diagnostic::error(message).label(arguments.span, "each value must be given once");
         for names in profiles.iter().filter(|names| !names.is_empty()) {
             let names: Vec<&str> =
                 names.iter().map(|name| if name.is_empty() { "_" } else { name }).collect();
@@ -276,8 +276,8 @@ impl Body<'_> {
 
     pub(super) fn no_inout(&mut self, actual: &Actual) -> Option<OfferKind> {
         self.error(
-            Diagnostic::error("`!?` is not possible in an action")
-                .label(actual.span, "either sent or received")
+            Diagnostic::error("`!?` is not allowed in an action")
+                .label(actual.span, "an offer is either sent or received")
                 .help("send with `!x`, receive with `?x`"),
         );
         None

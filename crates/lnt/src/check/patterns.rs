@@ -104,7 +104,7 @@ impl Body<'_> {
             self.error(
                 Diagnostic::error(format!("`{}` occurs twice in one pattern", name.text))
                     .label(name.span, "again here")
-                    .help("take another variable, and compare the two with `where`"),
+                    .help("use another variable, and compare the two with `where`"),
             );
             return None;
         }
@@ -174,7 +174,7 @@ impl Body<'_> {
                 _ => {
                     let span = field.as_ref().map_or(inner.span, |field| field.span);
                     self.error(
-                        Diagnostic::error(format!("`{}` has no such field left", name.text))
+                        Diagnostic::error(format!("`{}` has no field left for this", name.text))
                             .label(span, "does not fit")
                             .note(format!("its fields are {}", signature.names.join(", "))),
                     );

@@ -135,7 +135,7 @@ impl Body<'_> {
         }
         let first = Span { end: span.start + what.len() as u32, ..span };
         self.error(
-            Diagnostic::error(format!("`{what}` is not possible in a function"))
+            Diagnostic::error(format!("`{what}` is not allowed in a function"))
                 .label(first, "only in processes")
                 .help(help.to_owned()),
         );
@@ -237,7 +237,7 @@ impl Body<'_> {
         let id = self.assigned(variable);
         if self.kind != Kind::Process {
             self.error(
-                Diagnostic::error("`any` is not possible in a function")
+                Diagnostic::error("`any` is not allowed in a function")
                     .label(span, "a function is deterministic")
                     .help("choose in a process, and pass the value as a parameter"),
             );
@@ -465,7 +465,7 @@ impl Body<'_> {
             let first = Span { end: span.start + 6, ..span };
             self.error(
                 Diagnostic::error("a process does not return a value")
-                    .label(first, "not possible in a process")
+                    .label(first, "not allowed in a process")
                     .help("pass a value back with an `out` parameter; the end of the body ends the process"),
             );
             return None;

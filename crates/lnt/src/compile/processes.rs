@@ -119,7 +119,7 @@ impl<'p> Compiler<'p> {
         if self.instances.len() >= MOST_INSTANCES {
             if self.errors.is_empty() {
                 self.errors.push(
-                    Diagnostic::error("this program has too many process instances")
+                    Diagnostic::error("this model has too many process instances")
                         .label(span, format!("more than {MOST_INSTANCES} with this call"))
                         .note("a process is compiled once for each choice of gates and each continuation")
                         .help("does a recursive call pass on a gate that it hides?"),
@@ -440,8 +440,8 @@ impl<'p> Compiler<'p> {
         if !tail || branch {
             if waiting.contains(&id) {
                 let how = match branch {
-                    true => "runs side by side with itself",
-                    false => "calls itself and has something left to do afterwards",
+                    true => "runs in parallel with itself",
+                    false => "calls itself and has more to do afterwards",
                 };
                 return self.refuse_recursion(id, span, how);
             }
@@ -546,10 +546,10 @@ impl<'p> Compiler<'p> {
     fn refuse_recursion(&mut self, process: ProcessId, span: Span, how: &str) {
         let name = &self.program[process].name;
         self.errors.push(
-            Diagnostic::error(format!("process {name} {how}, so its state has no bound"))
-                .label(span, "this would need ever more variables")
-                .note("recursion is supported where the call is the last thing that a process does")
-                .help("use a loop, or carry what is left to do in a parameter"),
+            Diagnostic::error(format!("process {name} {how}, so its state is unbounded"))
+                .label(span, "this would need more and more variables")
+                .note("recursion is supported only where the call is the last thing that a process does")
+                .help("use a loop, or keep what remains to be done in a parameter"),
         );
         self.emit(Op::Stop, span);
     }

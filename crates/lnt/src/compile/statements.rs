@@ -432,8 +432,9 @@ impl<'p> Compiler<'p> {
             }
             Binding::Handler { parameters, .. } if parameters.len() as u32 != values => {
                 let takes = parameters.len();
+                let raised = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
                 self.fail(
-                    format!("an exception is raised with {values} values, its handler takes {takes}"),
+                    format!("an exception is raised with {raised}, but its handler takes {takes}"),
                     span,
                 );
             }

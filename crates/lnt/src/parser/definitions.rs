@@ -86,7 +86,7 @@ impl Parser<'_> {
         if self.peek() != TokenKind::End {
             let diagnostic = Diagnostic::error(format!("{} after the end of the module", self.found()))
                 .label(self.span(), "nothing may follow")
-                .help("an LNT file holds one module: put a second one into a file of its own");
+                .help("an LNT file holds one module: put the second one in its own file");
             self.error(diagnostic);
         }
         Some(module)
@@ -554,8 +554,8 @@ impl Parser<'_> {
         if self.at_keyword(Keyword::End) {
             let diagnostic = Diagnostic::error("this body is empty")
                 .label(self.span(), "expected a statement")
-                .label(start, "of this")
-                .help("write `null` where nothing happens");
+                .label(start, "the body of this")
+                .help("write `null` if nothing is to happen");
             self.error(diagnostic);
             return Statement { kind: StatementKind::Wrong, span: self.span() };
         }

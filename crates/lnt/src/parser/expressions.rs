@@ -202,7 +202,7 @@ impl Parser<'_> {
             TokenKind::String => {
                 let value = unquote(self.text_at(0));
                 if value.is_none() {
-                    let diagnostic = Diagnostic::error("this string has an escape that does not exist")
+                    let diagnostic = Diagnostic::error("this string has an unknown escape")
                         .label(start, "in here")
                         .note("the escapes are \\n \\t \\r \\a \\b \\f \\v \\0 \\\\ \\' and \\\"");
                     self.error(diagnostic);

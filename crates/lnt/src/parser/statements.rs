@@ -22,7 +22,7 @@ impl Parser<'_> {
                 if self.at_sequence_end() {
                     self.diagnostics.push(
                         Diagnostic::warning("a `;` with nothing after it")
-                            .several("times, nothing follows a `;`")
+                            .several("semicolons have nothing after them")
                             .label(semicolon, "separates statements, but none follows")
                             .help("remove it"),
                     );
@@ -573,10 +573,10 @@ impl Parser<'_> {
         }
         if name.key() == "exit" && self.at_end_of_statement() {
             self.diagnostics.push(
-                Diagnostic::warning("`exit` is not a statement of LNT")
-                    .several("times, `exit` is used as a statement, which LNT does not have")
-                    .label(name.span, "taken as the end of the behaviour, as in LOTOS")
-                    .help("write `null`, or nothing at all at the end of a process"),
+                Diagnostic::warning("LNT has no `exit` statement")
+                    .several("statements are `exit`, which LNT does not have")
+                    .label(name.span, "treated as the end of the behaviour, as in LOTOS")
+                    .help("write `null`, or nothing at the end of a process"),
             );
             return StatementKind::Null;
         }
@@ -610,7 +610,7 @@ impl Parser<'_> {
         }
         let span = self.span_since(start);
         self.diagnostics.push(
-            Diagnostic::warning("offers are written between parentheses")
+            Diagnostic::warning("offers belong in parentheses")
                 .several("actions have their offers written as in LOTOS, without parentheses")
                 .label(span, "written as in LOTOS")
                 .help("write `G (V, ?x)` for `G !V ?x`"),
@@ -652,7 +652,7 @@ impl Parser<'_> {
             }
             if path.len() > super::DEPTH_LIMIT {
                 let diagnostic =
-                    Diagnostic::error(format!("a path of more than {} parts", super::DEPTH_LIMIT))
+                    Diagnostic::error(format!("a path with more than {} parts", super::DEPTH_LIMIT))
                         .label(self.span(), "too deep");
                 self.error(diagnostic);
                 self.skip_statement();

@@ -40,7 +40,13 @@ impl Values<'_> {
             Kind::Char { lower, upper } => (i64::from(lower), i64::from(upper), 0),
             Kind::Enumeration(ref constructors) => (0, constructors.len() as i64 - 1, 0),
             Kind::Bool => (0, 1, 0),
-            _ => return Err(format!("type {} has no numbers", self.program[ty].name).into()),
+            _ => {
+                return Err(format!(
+                    "the values of type {} do not correspond to numbers",
+                    self.program[ty].name
+                )
+                .into());
+            }
         };
         if (lower..=upper).contains(&number) {
             return Ok((number - offset) as u32);
@@ -154,7 +160,7 @@ impl Values<'_> {
             Kind::Number { lower, upper, .. } => Ok((*lower, *upper)),
             Kind::Char { lower, upper } => Ok((i64::from(*lower), i64::from(*upper))),
             Kind::Enumeration(constructors) => Ok((0, constructors.len() as i64 - 1)),
-            _ => Err(format!("the values of type {} are not counted", self.program[ty].name).into()),
+            _ => Err(format!("type {} has no least and greatest values", self.program[ty].name).into()),
         }
     }
 
@@ -265,7 +271,7 @@ impl Values<'_> {
     fn substring(&mut self, row: &[u32], start: i64, length: i64) -> Result<u32, Wrong> {
         let end = start - 1 + length;
         if start < 1 || length < 0 || end > row.len() as i64 {
-            let message = format!("characters {start} to {end} of a string of {} are not there", row.len());
+            let message = format!("a string of length {} has no characters {start} to {end}", row.len());
             return Err(message.into());
         }
         Ok(self.intern(&row[start as usize - 1..end as usize]))
@@ -323,10 +329,9 @@ impl Values<'_> {
             Builtin::Access => {
                 let position = self.number(second, b);
                 let row = self.row(a);
-                usize::try_from(position - 1)
-                    .ok()
-                    .and_then(|at| row.get(at).copied())
-                    .ok_or_else(|| format!("there is no element {position} among {}", row.len()).into())
+                usize::try_from(position - 1).ok().and_then(|at| row.get(at).copied()).ok_or_else(|| {
+                    format!("there is no element {position} in a collection of {}", row.len()).into()
+                })
             }
             Builtin::Head => self.row(a).first().copied().ok_or_else(|| "an empty list has no head".into()),
             Builtin::LastElement => {
@@ -349,7 +354,11 @@ impl Values<'_> {
                 let position = self.number(second, b);
                 let mut elements = self.row(a).to_vec();
                 if position < 1 || position > elements.len() as i64 {
-                    return Err(format!("there is no element {position} among {}", elements.len()).into());
+                    return Err(format!(
+                        "there is no element {position} in a collection of {}",
+                        elements.len()
+                    )
+                    .into());
                 }
                 elements.remove(position as usize - 1);
                 Ok(self.intern(&elements))
@@ -393,7 +402,7 @@ impl Values<'_> {
 
     fn position(&self, ty: TypeId, index: i64) -> Result<usize, Wrong> {
         let Kind::Array { lower, length, .. } = *self.kind(ty) else {
-            return Err("this is no array".into());
+            return Err("this is not an array".into());
         };
         usize::try_from(index - lower).ok().filter(|&at| at < length).ok_or_else(|| {
             let upper = lower + length as i64 - 1;

@@ -67,12 +67,12 @@ fn with_predicates(
     }
     result.map_err(|too_many| {
         let (ty, reason) = match too_many {
-            TooMany::Infinite(ty) => (ty, "has no end"),
-            TooMany::Large(ty) => (ty, "is too large to try all values"),
+            TooMany::Infinite(ty) => (ty, "has infinitely many values"),
+            TooMany::Large(ty) => (ty, "has too many values to try them all"),
         };
         let name = &machine.values.program[ty].name;
         ModelError {
-            message: format!("any value of type {name} may be received here, and that type {reason}"),
+            message: format!("any value of type {name} may be received here, but that type {reason}"),
             span: Some(span),
             help: Some(
                 "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),

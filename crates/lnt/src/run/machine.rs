@@ -355,7 +355,7 @@ impl<'a> Machine<'a> {
                 Op::Call(number) => {
                     self.burn(&mut fuel, at)?;
                     if self.calls.len() >= DEEPEST_CALLS {
-                        let message = format!("more than {DEEPEST_CALLS} calls wait for each other");
+                        let message = format!("calls are nested more than {DEEPEST_CALLS} deep");
                         return Err(self.error(message.into(), at));
                     }
                     let function = code.functions[number as usize];
@@ -459,9 +459,12 @@ impl<'a> Machine<'a> {
                     return Ok(address);
                 }
                 Some(Landing::Caught { values, .. }) => {
-                    let found = raise.values;
+                    let found = match raise.values {
+                        1 => "1 value".to_owned(),
+                        several => format!("{several} values"),
+                    };
                     let message = format!(
-                        "exception {} is raised with {found} values, its handler takes {values}",
+                        "exception {} is raised with {found}, but its handler takes {values}",
                         raise.name
                     );
                     return Err(message.into());
@@ -490,7 +493,7 @@ impl<'a> Machine<'a> {
     fn burn(&self, fuel: &mut u64, at: usize) -> Result<(), ModelError> {
         *fuel -= 1;
         if *fuel == 0 {
-            let message = "this runs on without an action: is it an endless loop?";
+            let message = "this keeps running without an action: is it an endless loop?";
             return Err(self.error(message.into(), at));
         }
         Ok(())

@@ -93,7 +93,7 @@ fn run_to_rest(
 }
 
 fn endless(machine: &Machine<'_>, address: u32) -> ModelError {
-    machine.error("this runs on without an action: is it an endless loop?".into(), address as usize)
+    machine.error("this keeps running without an action: is it an endless loop?".into(), address as usize)
 }
 
 /// Lets a region rest at an instruction: what nobody will read any more is forgotten.

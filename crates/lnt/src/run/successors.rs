@@ -394,7 +394,7 @@ impl<'a> LntWorker<'a> {
                 ways += 1;
                 if ways > MOST_WAYS {
                     let span = self.machine.code.spans[address as usize];
-                    return Err(model_error("too many silent ways lead away from here".into(), Some(span)));
+                    return Err(model_error("too many silent paths lead from here".into(), Some(span)));
                 }
                 self.follow(region, start, snapshot, &mut seen, &mut further)?;
             }

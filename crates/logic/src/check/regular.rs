@@ -96,9 +96,9 @@ impl Checker<'_> {
                 self.leave(outer);
                 if !jumps(body) {
                     self.error(
-                        Diagnostic::error("a way through this loop ends with neither `continue` nor `exit`")
-                            .label(body.span, "not every way ends with one of them")
-                            .help("end each way with `. continue` for another round or `. exit` for none"),
+                        Diagnostic::error("a path through this loop ends with neither `continue` nor `exit`")
+                            .label(body.span, "not every path ends with one of them")
+                            .help("end each path with `. continue` for another round or `. exit` for none"),
                     );
                 }
                 results.iter().for_each(|(name, type_of)| self.declare(name, type_of));
@@ -109,8 +109,8 @@ impl Checker<'_> {
                 let Some((parameters, results)) = self.loops.last().cloned() else {
                     values.iter().for_each(|value| drop(self.type_of(value)));
                     return self.error(
-                        Diagnostic::error(format!("`{word}` stands outside a loop"))
-                            .label(regular.span, "no loop to speak of")
+                        Diagnostic::error(format!("`{word}` is outside a loop"))
+                            .label(regular.span, "there is no enclosing loop")
                             .help("write it inside `loop … end loop`"),
                     );
                 };

@@ -406,7 +406,7 @@ impl Parser<'_> {
             self.error(
                 Diagnostic::error(format!("nested more than {DEPTH_LIMIT} levels deep"))
                     .label(self.span(), "too deep from here on")
-                    .help("name an inner part with a fixpoint or split the formula into several properties"),
+                    .help("split the formula into several properties"),
             );
             self.silent = true;
             self.at = self.tokens.len() - 1;

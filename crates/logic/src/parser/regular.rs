@@ -68,8 +68,8 @@ impl Parser<'_> {
             };
             count += 1;
             if count > 50 {
-                let diagnostic = Diagnostic::error("too many repetitions of one another")
-                    .label(self.since(start), "repeated more than 50 times over");
+                let diagnostic = Diagnostic::error("too many repetition operators in a row")
+                    .label(self.since(start), "more than 50 of them");
                 self.error(diagnostic);
                 return body;
             }
@@ -264,7 +264,7 @@ impl Parser<'_> {
             diagnostic = diagnostic.help(match token.text.as_str() {
                 "i" => "the internal action is written `tau`".to_owned(),
                 name => format!(
-                    "write \"{name}\" for the label, '{name}.*' for all labels that begin so, or {{ {name} ... }} for the gate"
+                    "write \"{name}\" for the label, '{name}.*' for all labels that begin with it, or {{ {name} ... }} for the gate"
                 ),
             });
             self.error(diagnostic);
@@ -370,7 +370,7 @@ impl Parser<'_> {
         if !self.at("}") && !self.at("where") && condition.is_none() && self.kind() != TokenKind::End {
             let diagnostic = Diagnostic::error(format!("expected an offer, found {}", self.found()))
                 .label(self.span(), "expected `!VALUE`, `?x:TYPE`, `...`, `where` or `}`")
-                .help("values are written behind `!`: `{ GATE !1 !true }`");
+                .help("write `!` before each value: `{ GATE !1 !true }`");
             self.error(diagnostic);
         }
         self.close("}", start);

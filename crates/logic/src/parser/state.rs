@@ -114,7 +114,7 @@ impl Parser<'_> {
                     {
                         let diagnostic = Diagnostic::error("comparisons can't be chained")
                                 .label(self.span(), "a second comparison")
-                                .help("write `a < b and b < c`; a modality `<R> F` behind a formula needs `and` or `or` before it");
+                                .help("write `a < b and b < c`; a modality `<R> F` after a formula needs `and` or `or` before it");
                         self.error(diagnostic);
                     }
                 }
@@ -292,9 +292,9 @@ impl Parser<'_> {
                     "`false`: there is no such step"
                 };
                 let diagnostic =
-                    Diagnostic::error(format!("expected a formula behind the modality, found {found}"))
+                    Diagnostic::error(format!("expected a formula after the modality, found {found}"))
                         .label(self.span(), "expected a formula")
-                        .label(start, "behind this modality")
+                        .label(start, "after this modality")
                         .help(format!("write {what}"));
                 self.error(diagnostic);
                 return wrong(start);
@@ -512,8 +512,8 @@ impl Parser<'_> {
         if !self.eat("else") {
             let diagnostic = self
                 .expected_diagnostic("`else`")
-                .label(start, "this `if` says nothing of the other case")
-                .help("write `else true` where nothing is asked there");
+                .label(start, "this `if` does not cover the other case")
+                .help("write `else true` if nothing is required there");
             self.error(diagnostic);
             self.closing("if", start);
             return wrong(start).kind;

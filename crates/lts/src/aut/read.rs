@@ -396,23 +396,31 @@ impl AutError {
 }
 
 fn out_of_range_hint(states: u64) -> String {
-    format!("the header announces {states} states, numbered 0 to {}", states - 1)
+    match states {
+        1 => "the header announces 1 state, numbered 0".to_owned(),
+        _ => format!("the header announces {states} states, numbered 0 to {}", states - 1),
+    }
+}
+
+/// `1 state`, `2 states`
+fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Compares the header with what the body holds.
 fn check_counts(header: &Header, blocks: &[Parsed], total_bytes: usize) -> Result<(), AutError> {
     let found: u64 = blocks.iter().map(|block| block.edges.len() as u64).sum();
     if found != header.transitions {
-        let message =
-            format!("the header announces {} transitions, the file has {found}", header.transitions);
-        let hint = if found < header.transitions { "is the file cut short?" } else { "mend the header" };
+        let announced = count(header.transitions, "transition");
+        let message = format!("the header announces {announced}, but the file has {found}");
+        let hint = if found < header.transitions { "is the file cut short?" } else { "correct the header" };
         return Err(header.error(1, &message).with_hint(hint));
     }
     // A transition takes 7 bytes and names two states. Many more states than that are not named anywhere, and
     // memory must follow the size of the input, not the numbers in it.
     let plausible = (total_bytes as u64).max(1 << 20);
     if header.states > plausible {
-        let message = format!("the header announces {} states, most of which occur nowhere", header.states);
+        let message = format!("the header announces {} states, most of which never occur", header.states);
         return Err(header.error(2, &message).with_hint("number the states without gaps"));
     }
     Ok(())
@@ -617,8 +625,9 @@ fn renumber(header: &mut Header, blocks: &mut [Parsed]) -> Result<(), AutError> 
     used.sort_unstable();
     used.dedup();
     if used.len() as u64 > header.states {
-        let message = format!("the header announces {} states, the file names {}", header.states, used.len());
-        return Err(header.error(2, &message).with_hint("mend the header"));
+        let announced = count(header.states, "state");
+        let message = format!("the header announces {announced}, but the file names {}", used.len());
+        return Err(header.error(2, &message).with_hint("correct the header"));
     }
     let number = |state: u32| used.binary_search(&state).expect("every state was collected") as u32;
     header.initial = u64::from(number(header.initial as u32));

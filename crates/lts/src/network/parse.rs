@@ -163,8 +163,9 @@ impl Parser<'_> {
     fn behaviour(&mut self) -> Parse<Network> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            let error =
-                Diagnostic::error(format!("networks nested more than {DEEPEST} deep are not supported"));
+            let error = Diagnostic::error(format!(
+                "networks nested more than {DEEPEST} levels deep are not supported"
+            ));
             return Err(Box::new(error.label(self.span(), "")));
         }
         let mut network = self.operand()?;
@@ -363,10 +364,16 @@ impl Parser<'_> {
         }
         for (vector, span) in &vectors {
             if vector.parts.len() != branches.len() {
-                let message =
-                    format!("this vector has {} parts for {} branches", vector.parts.len(), branches.len());
+                let parts = match vector.parts.len() {
+                    1 => "1 part".to_owned(),
+                    several => format!("{several} parts"),
+                };
+                let message = match branches.len() {
+                    1 => format!("this vector has {parts} for 1 branch"),
+                    several => format!("this vector has {parts} for {several} branches"),
+                };
                 let error = Diagnostic::error(message).label(*span, "");
-                return Err(Box::new(error.help("write `_` for a branch that stands still")));
+                return Err(Box::new(error.help("write `_` for a branch that does not move")));
             }
         }
         let vectors = vectors.into_iter().map(|(vector, _)| vector).collect();
@@ -521,7 +528,10 @@ fn rule(gate: Gate, branches: Vec<usize>) -> Parse<SyncRule> {
     if let Some((_, span)) = gate.count
         && (count == 0 || count > branches.len())
     {
-        let message = format!("{count} of {} branches can't synchronise", branches.len());
+        let message = match branches.len() {
+            1 => format!("{count} branches can't synchronise: there is only 1"),
+            all => format!("{count} of {all} branches can't synchronise"),
+        };
         let error = Diagnostic::error(message).label(span, "");
         return Err(Box::new(error.help(format!("choose a number from 1 to {}", branches.len()))));
     }

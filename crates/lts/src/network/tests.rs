@@ -119,7 +119,7 @@ fn wrong_networks_get_a_place_and_a_reason() {
         ("par A #x in a.aut || b.aut end par", "1:8", "expected a number, but found `x`"),
         ("a.aut || b.aut", "1:7", "expected the end of the file, but found `||`"),
         ("hide 'a(' in a.aut end hide", "1:6", "invalid regular expression `a(`: unclosed group"),
-        ("par using A -> B in a.aut || b.aut end par", "1:11", "this vector has 1 parts for 2 branches"),
+        ("par using A -> B in a.aut || b.aut end par", "1:11", "this vector has 1 part for 2 branches"),
         ("par using _ * _ -> B in a.aut || b.aut end par", "1:11", "no branch takes part in this vector"),
         ("missing.aut", "1:1", "missing.aut: no such file"),
         ("\"a.aut", "1:1", "this quote is not closed on its line"),
@@ -131,7 +131,7 @@ fn wrong_networks_get_a_place_and_a_reason() {
         assert!(error.contains(message) && error.contains(&format!("net.exp:{place}")), "{text}:\n{error}");
     }
     let deep = format!("{}a.aut{}", "(".repeat(100_000), ")".repeat(100_000));
-    assert!(compose(&deep).expect_err("too deep").contains("nested more than 200 deep"));
+    assert!(compose(&deep).expect_err("too deep").contains("nested more than 200 levels deep"));
     let long = format!("a.aut{}", " |[A, B]| a.aut".repeat(2_000));
     assert_eq!(shape(&long).0, 2);
 }

@@ -46,7 +46,7 @@ impl Coverage {
         }
         page.push_str("</p>\n");
         if self.partial {
-            page.push_str("<p class=\"partial\">Partial: some examples were not explored as a whole.</p>\n");
+            page.push_str("<p class=\"partial\">Partial: some examples were not fully explored.</p>\n");
         }
         page.push_str("</header>\n<nav>\n");
         self.tree(&mut page);
@@ -144,7 +144,7 @@ impl Coverage {
         if change.lost.is_empty() && change.gained.is_empty() {
             page.push_str("<p>Nothing has changed.</p>\n");
         }
-        for (what, names) in [("not covered any more", &change.lost), ("covered now", &change.gained)] {
+        for (what, names) in [("no longer covered", &change.lost), ("newly covered", &change.gained)] {
             if !names.is_empty() {
                 let _ = write!(page, "<h3>{} {what}</h3>", names.len());
                 list(page, names.iter().map(String::as_str));
@@ -208,7 +208,7 @@ impl Coverage {
         let _ = write!(
             page,
             "<section id=\"examples\"><h2>Examples ({})</h2>\n<table><tr><th>example<th>blocks<th>decisions<th>actions\
-             <th>states<th>only here<th></tr>\n",
+             <th>states<th>reached only here<th></tr>\n",
             self.examples.len()
         );
         for example in &self.examples {
@@ -270,8 +270,8 @@ impl CoveredFile {
         let sites = self.sites.iter().filter(|site| site.lines.0 == line);
         let parts: Vec<String> = sites
             .map(|site| match site.kind {
-                SiteKind::Block => format!("block: {} examples", site.hits),
-                SiteKind::Action => format!("action: {} examples", site.hits),
+                SiteKind::Block => format!("block: {}", crate::count(site.hits as u64, "example")),
+                SiteKind::Action => format!("action: {}", crate::count(site.hits as u64, "example")),
                 SiteKind::Decision { yes, no: Some(no) } => format!("decision: {yes} true, {no} false"),
                 SiteKind::Decision { yes, no: None } => format!("decision: {yes} true"),
             })
@@ -313,4 +313,18 @@ fn gauge(counts: Counts) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Site;
+    use super::*;
+
+    #[test]
+    fn tooltips_count_in_the_right_number() {
+        let site = |kind, hits| Site { kind, process: 0, range: 0..1, lines: (1, 1), hits };
+        let sites = vec![site(SiteKind::Block, 1), site(SiteKind::Action, 2)];
+        let file = CoveredFile { name: "m.lnt".into(), text: "A".into(), processes: Vec::new(), sites };
+        assert_eq!(file.tooltip(1), "block: 1 example; action: 2 examples");
+    }
 }

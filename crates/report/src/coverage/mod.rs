@@ -413,7 +413,7 @@ impl fmt::Display for Coverage {
         self.write_examples(out)?;
         self.write_extras(out)?;
         let size = count(self.examples.iter().map(|example| example.states).sum(), "state");
-        let partial = if self.partial { "; partial: some examples were not explored as a whole" } else { "" };
+        let partial = if self.partial { "; partial: some examples were not fully explored" } else { "" };
         write!(out, "\n{size} in {}{partial}", seconds(self.seconds))
     }
 }
@@ -433,7 +433,7 @@ impl Coverage {
                 count(example.states, "state")
             )?;
             if self.examples.len() > 1 && !example.only.is_empty() {
-                write!(out, ", {} reached by no other", count(example.only.len() as u64, "place"))?;
+                write!(out, ", {} reached by no other example", count(example.only.len() as u64, "place"))?;
             }
             if let Some(stopped) = &example.stopped {
                 write!(out, "\n  {:<width$}  partial: {stopped}", "")?;
@@ -467,7 +467,7 @@ impl Coverage {
             }
         }
         if let Some(change) = &self.baseline {
-            writeln!(out, "\nagainst the baseline")?;
+            writeln!(out, "\ncompared with the baseline")?;
             for line in &change.lost {
                 writeln!(out, "  lost    {line}")?;
             }
@@ -504,14 +504,13 @@ impl Suggestions {
             let holes = if left == 1 { "hole" } else { "holes" };
             let holes = format!("the {other}{} {holes}", grouped(left as u64));
             match self.exhaustive {
-                true => writeln!(out, "  no example can close {holes}: all of them were tried")?,
-                false => writeln!(out, "  none of the examples that were tried closes {holes}")?,
+                true => writeln!(out, "  no example can close {holes}: every possible example was tried")?,
+                false => writeln!(out, "  none of the examples tried closes {holes}")?,
             }
             self.write_tried(out)?;
         }
         if !self.examples.is_empty() {
-            let them = if self.examples.len() == 1 { "it" } else { "them" };
-            writeln!(out, "\nto add {them} to the suite\n")?;
+            writeln!(out, "\nadd this to the suite:\n")?;
             let texts: Vec<&str> = self.examples.iter().map(|one| one.toml.as_str()).collect();
             write!(out, "{}", texts.join("\n"))?;
         }
@@ -525,9 +524,9 @@ impl Suggestions {
             match (&root.problem, root.all, root.combinations) {
                 (Some(problem), _, 0) => writeln!(out, "      {name} was not tried: {problem}")?,
                 (Some(problem), ..) => {
-                    writeln!(out, "      {name} was tried with the arguments of the suite only: {problem}")?;
+                    writeln!(out, "      {name} was tried only with the arguments in the suite: {problem}")?;
                 }
-                (None, true, 1) => writeln!(out, "      {name} was tried in the only way there is")?,
+                (None, true, 1) => writeln!(out, "      {name} was tried in the only possible way")?,
                 (None, true, tried) => {
                     let all =
                         if tried == 2 { "both".to_owned() } else { format!("all {}", grouped(tried as u64)) };
@@ -535,7 +534,10 @@ impl Suggestions {
                 }
                 (None, false, tried) => {
                     let tried = count(tried as u64, "combination");
-                    writeln!(out, "      {name} was tried with {tried} of arguments, but not with all")?;
+                    writeln!(
+                        out,
+                        "      {name} was tried with {tried} of arguments, but not with all of them"
+                    )?;
                 }
             }
         }

@@ -8,8 +8,8 @@ const RULES: [(&str, &str, &str); 5] = [
     ("ill-formed-decision", "One outcome never occurs, and blocks depend on it", "warning"),
     ("unnecessary-decision", "One outcome never occurs, and nothing depends on it", "note"),
     ("non-synchronisable-action", "An action is offered but never happens", "warning"),
-    ("dead-code", "Code that is never reached", "warning"),
-    ("missing-example", "A hole that an example would close", "note"),
+    ("dead-code", "Code is never reached", "warning"),
+    ("missing-example", "An example that would close a hole is missing", "note"),
 ];
 
 impl Coverage {

@@ -75,8 +75,8 @@ fn errors_name_line_and_column() {
         ("des (0, 0, 1) x", 1, 15, "expected the end of the line, but found `x`"),
         ("des (0, 0, 0)", 1, 12, "a transition system has at least its initial state"),
         ("des (1, 0, 1)", 1, 6, "the initial state 1 is out of range"),
-        ("des (0, 2, 1)\n(0, A, 0)\n", 1, 9, "the header announces 2 transitions, the file has 1"),
-        ("des (0, 0, 1)\n(0, A, 0)\n", 1, 9, "the header announces 0 transitions, the file has 1"),
+        ("des (0, 2, 1)\n(0, A, 0)\n", 1, 9, "the header announces 2 transitions, but the file has 1"),
+        ("des (0, 0, 1)\n(0, A, 0)\n", 1, 9, "the header announces 0 transitions, but the file has 1"),
         ("des (0, 1, 1)\n(0, A, 1)\n", 2, 8, "state 1 is out of range"),
         ("des (0, 1, 1)\n\n(5, A, 0)\n", 3, 2, "state 5 is out of range"),
         ("des (0, 1, 2)\n(0, A, ", 2, 7, "expected `)`, but the line ends"),
@@ -95,7 +95,7 @@ fn errors_name_line_and_column() {
             "des (0, 0, 4000000000)",
             1,
             12,
-            "the header announces 4000000000 states, most of which occur nowhere",
+            "the header announces 4000000000 states, most of which never occur",
         ),
         (
             "des (0, 1, 4)\n(99999999999999999999999, A, 0)",
@@ -182,5 +182,5 @@ fn sparse_numbers_are_numbered_anew_when_asked_for() {
     let sparse = AutOptions { sparse: true, ..AutOptions::default() };
     assert_eq!(listing(&parse_aut(text, &sparse).unwrap()), ["0 A 1", "1 B 2"]);
     let error = parse_aut("des (0, 1, 1)\n(0, A, 5)\n", &sparse).unwrap_err();
-    assert_eq!(error.message, "the header announces 1 states, the file names 2");
+    assert_eq!(error.message, "the header announces 1 state, but the file names 2");
 }
