@@ -155,7 +155,7 @@ pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
 /// Which model, and where in it to start.
 #[derive(Args)]
 pub struct ModelSource {
-    /// The model (.lnt)
+    /// The model (.lnt); `check` and `explain` also take a transition system (.aut, .dot or .json)
     pub model: PathBuf,
     /// The process to start with, with its gates and arguments, such as 'MAIN (2, true)'; MAIN by default
     #[arg(long, value_name = "PROCESS")]
