@@ -34,6 +34,12 @@ pub struct PropertySource {
 }
 
 impl PropertySource {
+    /// Whether no property is named at all.
+    pub fn is_empty(&self) -> bool {
+        let options = [&self.never, &self.reachable, &self.inevitable];
+        self.files.is_empty() && !self.deadlock && !self.livelock && options.iter().all(|one| one.is_empty())
+    }
+
     /// The properties of all files and options, each with the file it comes from.
     pub fn load(
         &self,

@@ -174,6 +174,7 @@ fn what_matches_no_label_is_told_everywhere() {
         ("tick.mcl", "[ true* . { TICK !250 } ] false"),
         ("beyond.mcl", "< { TICK !0 } > true or < true* . { TICK !256 } > true"),
         ("exact.mcl", "< { TICK !0 } > true or < true* . \"TICK !+1\" > true"),
+        ("type.mcl", "< { TICK ?x:itme } . { TICK !x } > true"),
         ("early.mcl", "< { TICK !0 } > true or < true* . { TICK !250 } > true"),
         ("net.exp", "hide Z in \"fork.aut\" end hide"),
     ]);
@@ -192,6 +193,8 @@ fn what_matches_no_label_is_told_everywhere() {
     assert!(told.contains("the values are 0 to 255"), "{told}");
     let told = said(&["check", "counter.lnt", "exact.mcl"]);
     assert!(told.contains("the gate `TICK` never has the value +1 here"), "{told}");
+    let told = said(&["check", "counter.lnt", "type.mcl"]);
+    assert!(told.contains("the model has no type `itme`"), "{told}");
     // A search that ended early does not know.
     assert_eq!(said(&["check", "counter.lnt", "early.mcl"]), "");
     for arguments in [

@@ -350,3 +350,24 @@ fn a_kind_filters_choices_and_steps() {
         assert_eq!(found["shape"]["name"], "frontiers");
     }
 }
+
+/// A run that ends is shorter than one that goes round, though that could begin at once.
+#[test]
+fn the_shortest_counterexample_may_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = file(&folder, "m.aut", "des (0, 3, 3)\n(0, B, 1)\n(0, B, 2)\n(1, i, 0)\n");
+    let system = system.to_str().unwrap();
+    let labels = |more: &[&str]| {
+        let found = json(&[&[system, "--inevitable", "A"], more].concat());
+        (found["counterexample"].clone(), found["lasso"].clone())
+    };
+    assert_eq!(labels(&[]).0, serde_json::json!(["B"]));
+    assert_eq!(labels(&["--nth", "1"]).0, serde_json::json!(["B"]));
+    let (second, _) = labels(&["--nth", "2"]);
+    assert_eq!(second, serde_json::json!(["B", "i"]));
+    // Of a system without loops there are only so many.
+    let line = file(&folder, "line.aut", "des (0, 1, 2)\n(0, B, 1)\n");
+    let (_, errors, code) =
+        text(&watershed(&["explain", line.to_str().unwrap(), "--never", "B", "--nth", "2"]));
+    assert!(code == Some(2) && errors.contains("only 1 counterexample was found"), "{errors}");
+}

@@ -223,7 +223,11 @@ impl Gathering {
                 let (Some(seen), text) = (values.get(operand), specification.sources.slice(*operand)) else {
                     continue;
                 };
-                let line = format!("{text} was {}", list(seen));
+                // All branches of a case are told the values that came to the case.
+                let line = match first == Some(number) {
+                    true => format!("{text} was {}", list(seen)),
+                    false => format!("{text} was {} at this `case`", list(seen)),
+                };
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -254,7 +258,10 @@ impl Seen {
             if !self.partners.contains(&partner.process) {
                 self.partners.insert(partner.process.clone());
             }
-            self.places.extend(partner.actions.iter().filter_map(|&mark| place(mark)));
+            // What is offered is pointed at; where nothing is, all that could be.
+            let offered: Vec<model::MarkId> = partner.offers.iter().filter_map(|(mark, _)| *mark).collect();
+            let marks = if offered.is_empty() { &partner.actions } else { &offered };
+            self.places.extend(marks.iter().filter_map(|&mark| place(mark)));
             let none = [(None, String::new())];
             let offers = if partner.offers.is_empty() { none.as_slice() } else { partner.offers.as_slice() };
             for (_, offer) in offers {

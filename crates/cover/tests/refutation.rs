@@ -271,3 +271,23 @@ fn a_guard_that_holds_counts_within_limits() {
     assert_eq!(outcome.examples[0].stopped, Some(cover::Stopped::StateLimit));
     assert_eq!(outcome.coverage.decisions, [cover::Outcomes { yes: true, no: true }]);
 }
+
+/// What is said to be offered is: by hand, with b true R offers RX (0) only, so its RX (1) is not pointed at.
+#[test]
+fn only_what_is_offered_is_pointed_at() {
+    let text = "module m is
+        channel c is (nat) end channel
+        process S [RX : c] is select RX (0) [] RX (1) end select end process
+        process R [RX : c] (b : bool) is if b then RX (0) else RX (1) end if end process
+        process MAIN [RX : c] is par RX in S [RX] || R [RX] (true) end par end process
+        end module";
+    let outcome = covered(text).unwrap();
+    let finding = outcome
+        .findings
+        .iter()
+        .find(|finding| finding.kind == FindingKind::NonSynchronisableAction)
+        .expect("RX (1) of S never happens");
+    let sources = &outcome.specification.sources;
+    let offered: Vec<&str> = finding.related.iter().map(|(span, _)| sources.slice(*span)).collect();
+    assert_eq!(offered, ["RX (0)"], "{finding:?}");
+}

@@ -46,8 +46,22 @@ pub type Pattern = [Vec<bool>];
 
 impl Tagged<'_> {
     /// A shortest run that violates the property; of several, one whose [abstraction](Self::abstraction) is shortest.
+    /// A run that goes round for ever takes the shortest way to where it can; one that ends is preferred where it is not
+    /// longer.
     pub fn shortest_run(&self) -> Option<Run> {
-        let distances = self.reverse.distances(self.goals());
+        let nearest = self.shortest_to(self.goals())?;
+        if nearest.lasso.is_none() {
+            return Some(nearest);
+        }
+        let ends: Vec<bool> =
+            self.goals().iter().zip(0..).map(|(&goal, node)| goal && !self.owes(node)).collect();
+        let ending = self.shortest_to(&ends);
+        let others = self.shortest_runs(1).into_iter();
+        ending.into_iter().chain([nearest]).chain(others).min_by_key(|run| run.steps.len())
+    }
+
+    fn shortest_to(&self, goals: &[bool]) -> Option<Run> {
+        let distances = self.reverse.distances(goals);
         if distances[0] == u32::MAX {
             return None;
         }
@@ -101,8 +115,19 @@ impl Tagged<'_> {
 
     /// The `count` shortest runs that violate the property, shortest first. There may be fewer.
     ///
-    /// Best-first search with the exact distance still to go; a state is left at most `count` times.
+    /// Best-first search with the exact distance still to go; a state is left at most `count` times. Runs that go round for
+    /// ever are found by the way to where they can: some more than asked for are looked at, and those that are then
+    /// shortest are taken.
     pub fn shortest_runs(&self, count: usize) -> Vec<Run> {
+        let endless = (0..self.state_count() as Node).any(|node| self.is_goal(node) && self.owes(node));
+        let enough = if endless { count.max(8).saturating_mul(3) } else { count };
+        let mut runs = self.first_runs(enough);
+        runs.sort_by_key(|run| run.steps.len());
+        runs.truncate(count);
+        runs
+    }
+
+    fn first_runs(&self, count: usize) -> Vec<Run> {
         let distances = self.reverse.distances(self.goals());
         // Steps of unfinished runs, each with the one before it.
         let mut taken: Vec<(Step, usize)> = Vec::new();
@@ -120,11 +145,17 @@ impl Tagged<'_> {
                     at = taken[at].1;
                 }
                 steps.reverse();
-                runs.push(self.completed(steps));
+                let run = without_unrolling(self.completed(steps));
+                if !runs.contains(&run) {
+                    runs.push(run);
+                }
                 if runs.len() == count {
                     break;
                 }
-                continue;
+                // Where a run can go round it can also go on, and end in another way.
+                if !self.owes(node) {
+                    continue;
+                }
             }
             left[node as usize] += 1;
             if left[node as usize] > count {
@@ -339,4 +370,15 @@ impl Tagged<'_> {
         let after = run.steps.iter().map(|&step| self.graph.lts.edges()[self.system_edge(step)].target);
         first.chain(after).collect()
     }
+}
+
+/// The same run with nothing of its round before the round.
+fn without_unrolling(mut run: Run) -> Run {
+    while let Some(start) = run.lasso.filter(|&start| start > 0)
+        && run.steps.last() == run.steps.get(start - 1)
+    {
+        run.steps.pop();
+        run.lasso = Some(start - 1);
+    }
+    run
 }

@@ -54,7 +54,7 @@ impl Shape {
     pub fn meaning(self) -> &'static str {
         match self {
             Shape::AllWrong => {
-                "no choice matters: every run violates the property, so look at what the model always does, \
+                "every run violates the property, whatever is chosen: look at what the model always does, \
                  or at the property"
             }
             Shape::UniqueChoice => {

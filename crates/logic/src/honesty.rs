@@ -204,6 +204,29 @@ pub fn unknown_gates<T: AsRef<str>>(
     warnings
 }
 
+/// Warns of types that a formula names and a model does not have. Labels do not say types, so such an offer matches all the
+/// same.
+pub fn unknown_types(formula: &Formula, types: &[&str]) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    for_each_action(formula, &mut |action| {
+        let ActionKind::Pattern(ActionPattern { offers, .. }) = &action.kind else { return };
+        for offer in offers {
+            let Offer::Bind(name, Type::Term(ty)) = offer else { continue };
+            if types.iter().any(|known| known.eq_ignore_ascii_case(ty)) {
+                continue;
+            }
+            let near = closest(ty, types.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+            let warning = Diagnostic::warning(format!("the model has no type `{ty}`"))
+                .label(name.span, "takes an offer of any type")
+                .maybe_help(near);
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    });
+    warnings
+}
+
 /// An action that names a gate and, for some of its offers, the value.
 struct NamedOffers<'a> {
     gate: &'a str,

@@ -13,7 +13,7 @@ pub struct Exploration {
     pub states: u64,
     /// How many transitions the explored states have.
     pub transitions: u64,
-    /// How many different labels occur.
+    /// How many different labels occur; if not everything was explored, how many were seen so far.
     pub labels: u64,
     /// How many explored states have no transition.
     pub deadlocks: u64,
@@ -61,7 +61,7 @@ impl fmt::Display for Exploration {
             row("  explored", grouped(self.explored))?;
         }
         row("transitions", grouped(self.transitions))?;
-        row("labels", grouped(self.labels))?;
+        row(if self.complete { "labels" } else { "labels seen" }, grouped(self.labels))?;
         row("deadlocks", grouped(self.deadlocks))?;
         row("depth", grouped(self.depth))?;
         row("widest level", count(self.widest_level, "state"))?;

@@ -43,7 +43,8 @@ pub struct Check {
     /// .aut, .dot or .json
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Replay a saved counterexample instead of checking: .aut, or text with one label per line
+    /// Replay a saved counterexample instead of checking: .aut, or text with one label per line. With one property, also
+    /// say whether the run violates it, where a run can
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
     /// Print the formulas, fully parenthesised
@@ -94,7 +95,10 @@ impl Check {
         let time = self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
         let mut sources = Sources::new();
-        let properties = select(self.properties.load(&mut sources, terminal)?, &self.property)?;
+        let properties = match self.replay.is_some() && self.properties.is_empty() {
+            true => Vec::new(),
+            false => select(self.properties.load(&mut sources, terminal)?, &self.property)?,
+        };
         let subject = self.load_subject(properties.len(), time, terminal)?;
         if let Some(file) = &self.replay {
             return self.follow(file, &subject, &properties, terminal);
@@ -252,8 +256,13 @@ impl Check {
         sources: &Sources,
         terminal: &Terminal,
     ) -> Vec<Diagnostic> {
-        let Subject::Model(file, None) = subject else { return Vec::new() };
-        let warnings = logic::unknown_gates(&property.formula, &file.model.visible_gates());
+        let Subject::Model(file, explored) = subject else { return Vec::new() };
+        let types = &file.model.program().types;
+        let types: Vec<&str> = types.iter().map(|one| one.name.as_str()).collect();
+        let mut warnings = logic::unknown_types(&property.formula, &types);
+        if explored.is_none() {
+            warnings.extend(logic::unknown_gates(&property.formula, &file.model.visible_gates()));
+        }
         terminal.warn(sources, &warnings);
         warnings
     }

@@ -318,8 +318,11 @@ impl Explain {
             return match runs.into_iter().nth(usize::from(nth) - 1) {
                 Some(run) => Ok(Some(run)),
                 None => Err(Failure::wrong(format!(
-                    "there are only {}",
-                    report::count(found as u64, "counterexample")
+                    "only {} found",
+                    match found {
+                        1 => "1 counterexample was".to_owned(),
+                        _ => format!("{found} counterexamples were"),
+                    }
                 ))),
             };
         }

@@ -494,6 +494,9 @@ impl Suggestions {
             for hole in suggestion.closes.iter().take(8) {
                 writeln!(out, "      {hole}")?;
             }
+            if suggestion.closes.len() > 8 {
+                writeln!(out, "      … and {} more", suggestion.closes.len() - 8)?;
+            }
         }
         let left = self.open.len() + self.elsewhere.len();
         if left == 0 && self.examples.is_empty() {
@@ -501,8 +504,11 @@ impl Suggestions {
         }
         if left > 0 {
             let other = if self.examples.is_empty() { "" } else { "other " };
-            let holes = if left == 1 { "hole" } else { "holes" };
-            let holes = format!("the {other}{} {holes}", grouped(left as u64));
+            let holes = match left {
+                1 if other.is_empty() => "the hole".to_owned(),
+                1 => "the other hole".to_owned(),
+                _ => format!("the {other}{} holes", grouped(left as u64)),
+            };
             match self.exhaustive {
                 true => writeln!(out, "  no example can close {holes}: every possible example was tried")?,
                 false => writeln!(out, "  none of the examples tried closes {holes}")?,
