@@ -1,34 +1,9 @@
 //! `watershed check` as a whole: what is saved, where steps come from, what limits leave, and what is warned of.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod command;
 
+use command::{code, err, folder, out, watershed};
 use serde_json::Value;
-
-fn watershed(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_watershed"));
-    command.args(arguments).current_dir(folder).output().unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).unwrap();
-    }
-    folder
-}
 
 const FORK: &str = "des (0, 4, 3)\n(0, A, 1)\n(0, B, 1)\n(0, C, 2)\n(2, A, 2)\n";
 

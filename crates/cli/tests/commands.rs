@@ -1,39 +1,16 @@
 //! Whole commands: what they print, and how they end.
 
+mod command;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
+use command::{code, err, folder, out, watershed};
 use serde_json::Value;
-
-fn watershed(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_watershed"));
-    command.args(arguments).current_dir(folder).output().unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
 
 fn json(output: &Output) -> Value {
     assert_eq!(out(output).lines().count(), 1, "one object on one line: {}", out(output));
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// A folder with a few files.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).unwrap();
-    }
-    folder
 }
 
 const TEA: &str = "des (0, 4, 4)\n(0, COIN, 1)\n(1, TEA, 2)\n(1, i, 3)\n(3, COFFEE, 0)\n";
