@@ -59,7 +59,7 @@ const STEPS: [(&str, &str); 10] = [
         "check producer_consumer.lnt --never \"CONSUME !3\" --sequence",
     ),
     (
-        "A robot arm runs a test before it is calibrated. Which choices decide that? An early one, and then a last one:",
+        "A robot arm runs a test before it is calibrated. Which choices decide that? One early on, and two just before the violation:",
         "explain robot.lnt robot.mcl",
     ),
     (
