@@ -1,0 +1,104 @@
+//! A place/transition net: what a net is once its tokens have no colours.
+//!
+//! A net with colours becomes one by giving each place a copy for each value, and each transition a copy for each way
+//! to bind its variables. Both know what they are copies of, so that people read the net that they have written.
+
+use source::Span;
+
+/// A place/transition net.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flat {
+    /// Its name.
+    pub name: String,
+    /// The nets that it is composed of; one where it is not composed.
+    pub components: Vec<Component>,
+    /// The places as written.
+    pub source_places: Vec<SourcePlace>,
+    /// The transitions as written.
+    pub source_transitions: Vec<SourceTransition>,
+    /// The places, in the order of [`Flat::source_places`].
+    pub places: Vec<FlatPlace>,
+    /// The transitions, in the order of [`Flat::source_transitions`].
+    pub transitions: Vec<FlatTransition>,
+}
+
+/// A net that is part of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A place as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePlace {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+    /// The component it belongs to; none where several share it.
+    pub component: Option<usize>,
+    /// Whether its tokens have no values.
+    pub is_plain: bool,
+}
+
+/// A transition as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTransition {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+    /// The component it belongs to.
+    pub component: usize,
+}
+
+/// A place for tokens of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlatPlace {
+    /// Position in [`Flat::source_places`].
+    pub of: usize,
+    /// The value of its tokens, as people read it; empty where they have none.
+    pub token: String,
+    /// How many there are at the start.
+    pub initial: u32,
+    /// Whether it holds at most one: another one changes nothing.
+    pub is_set: bool,
+}
+
+/// A transition with its variables bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlatTransition {
+    /// Position in [`Flat::source_transitions`].
+    pub of: usize,
+    /// What it is called when it fires: `PICKUP !1 !2`.
+    pub label: String,
+    /// What it needs and does, by place; several entries for one place add up.
+    pub arcs: Vec<Arc>,
+}
+
+/// An arc between a transition and a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Arc {
+    /// Position in [`Flat::places`].
+    pub place: usize,
+    /// What it does.
+    pub kind: ArcKind,
+}
+
+/// What an arc does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArcKind {
+    /// Takes this many tokens.
+    Take(u32),
+    /// Needs this many tokens, and leaves them.
+    Read(u32),
+    /// Needs fewer tokens than this many.
+    Inhibit(u32),
+    /// Empties the place, however many tokens there are; before anything is put there.
+    Reset,
+    /// Puts this many tokens.
+    Put(u32),
+}

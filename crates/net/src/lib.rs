@@ -1,0 +1,8 @@
+//! Petri nets: from text to a model.
+//!
+//! Whatever a net was written in, it is explored as a [`Flat`] one where its tokens have finitely many kinds: one place
+//! for each kind of token, one transition for each way to fire.
+
+mod flat;
+
+pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
