@@ -33,6 +33,8 @@ pub struct Function {
 #[derive(Clone, Debug)]
 pub struct Matcher {
     pub(super) pattern: Pattern,
+    /// The position of the constructor that all values have that match, where there is one.
+    pub constructor: Option<usize>,
     /// What each part is for, and its type.
     pub leaves: Vec<(Leaf, TypeId)>,
     /// Where it is written.
@@ -46,14 +48,6 @@ pub enum Leaf {
     Variable(usize, Span),
     /// It has to equal what is computed.
     Equals(Expression),
-}
-
-impl Matcher {
-    /// Whether it takes any value, as a whole: then it has one leaf at most.
-    pub fn is_whole(&self) -> bool {
-        use crate::typed::PatternKind::{Variable, Wildcard};
-        matches!(self.pattern.kind, Variable(_) | Wildcard)
-    }
 }
 
 impl Definitions {
@@ -134,7 +128,24 @@ impl Definitions {
         if diagnostics[before..].iter().any(Diagnostic::is_error) {
             return None;
         }
-        Some(Matcher { pattern, leaves: leaves.into_iter().zip(types).collect(), span: inscription.span() })
+        let constructor = self.constructor(&pattern);
+        let leaves = leaves.into_iter().zip(types).collect();
+        Some(Matcher { pattern, constructor, leaves, span: inscription.span() })
+    }
+
+    fn constructor(&self, pattern: &Pattern) -> Option<usize> {
+        use crate::typed::{Literal, PatternKind as Typed};
+        match &pattern.kind {
+            Typed::Constructor(id, _) => Some(self.globals.program[*id].ordinal as usize),
+            Typed::Literal(Literal::Bool(value)) => Some(usize::from(*value)),
+            Typed::As(_, inner) => self.constructor(inner),
+            _ => None,
+        }
+    }
+
+    /// Whether an expression over variables is one of a type.
+    pub fn fits(&self, expression: &Expression, variables: &[(Name, TypeId)], ty: TypeId) -> bool {
+        type_expression(&self.globals, &expression.0, variables.to_vec(), ty).is_some()
     }
 
     /// The operands of the outermost conjunctions of a condition, left to right; the condition itself where it is wrong.

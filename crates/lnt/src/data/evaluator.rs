@@ -77,6 +77,11 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
+    /// What it computes with.
+    pub fn data(&self) -> &'a Data {
+        self.data
+    }
+
     /// Learns of the values that other threads have made.
     pub fn refresh(&mut self) {
         self.machine.values.refresh();

@@ -21,6 +21,11 @@ pub(crate) enum Inscribed {
 }
 
 impl Expression {
+    /// A name as an expression.
+    pub fn of_name(name: &Name) -> Self {
+        Self(tree::Expression { kind: ExpressionKind::Name(name.clone()), span: name.span })
+    }
+
     /// Where it is written.
     pub fn span(&self) -> Span {
         self.0.span
@@ -124,6 +129,31 @@ impl Inscription {
             | Inscribed::Expression(tree::Expression { kind: ExpressionKind::Name(name), .. }) => Some(name),
             _ => None,
         }
+    }
+
+    /// The names in it that stand for values.
+    pub fn names(&self) -> Vec<Name> {
+        let mut names = Vec::new();
+        let mut todo = match &self.0 {
+            Inscribed::Pattern(pattern) => vec![pattern],
+            Inscribed::Expression(expression) => {
+                return Expression(expression.clone()).names().into_iter().cloned().collect();
+            }
+        };
+        while let Some(pattern) = todo.pop() {
+            match &pattern.kind {
+                PatternKind::Name(name) => names.push(name.clone()),
+                PatternKind::As(name, inner) => {
+                    names.push(name.clone());
+                    todo.push(inner);
+                }
+                PatternKind::Constructor { fields, .. } => todo.extend(fields.iter().map(|(_, field)| field)),
+                PatternKind::Collection(elements) => todo.extend(elements),
+                PatternKind::Of { pattern, .. } => todo.push(pattern),
+                _ => {}
+            }
+        }
+        names
     }
 
     /// As an expression; else the part that only a pattern can have.

@@ -133,6 +133,20 @@ impl<'a> Reader<'a> {
         self.parser.name(what)
     }
 
+    /// A name that stands where no keyword of LNT may, so that most of them are names too: `In`, `Out`, `Stop`.
+    pub fn free_name(&mut self, what: &str) -> Option<Name> {
+        use Keyword::{Channel, End, Function, Is, Type, Where};
+        match self.parser.peek() {
+            TokenKind::Keyword(End | Is | Where | Type | Function | Channel) => self.parser.name(what),
+            TokenKind::Keyword(_) => {
+                let name = Name { text: self.parser.text_at(0).to_owned(), span: self.span() };
+                self.parser.bump();
+                Some(name)
+            }
+            _ => self.parser.name(what),
+        }
+    }
+
     /// A whole number, if one comes next.
     pub fn integer(&mut self) -> Option<(i64, Span)> {
         if self.parser.peek() != TokenKind::Integer {
