@@ -7,6 +7,7 @@ mod flat;
 
 mod high;
 mod text;
+mod unfold;
 
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
 
@@ -15,3 +16,4 @@ pub use high::{
     Transition, Variable,
 };
 pub use text::{ArcWord, load_net};
+pub use unfold::{UnfoldLimits, unfold};

@@ -97,7 +97,7 @@ fn compare_tokens(
 }
 
 /// The order of two tokens of a place.
-pub(super) fn compare_token(place: &Place, evaluator: &Evaluator<'_>, a: u32, b: u32) -> Ordering {
+pub(crate) fn compare_token(place: &Place, evaluator: &Evaluator<'_>, a: u32, b: u32) -> Ordering {
     place.ty.map_or(Ordering::Equal, |ty| evaluator.compare(ty, a, b))
 }
 
@@ -282,16 +282,9 @@ impl Search<'_> {
         let mut failed = Vec::new();
         let found = self.transition.arcs.iter().filter(|arc| arc.word == ArcWord::Inhibit).any(|arc| {
             let present = &self.present.tokens[arc.place];
-            match concerned(evaluator, arc, &self.slots, present) {
-                Ok(tokens) => {
-                    let sum: u64 = tokens.iter().map(|&(_, count)| u64::from(count)).sum();
-                    sum >= u64::from(arc.count)
-                }
-                Err(error) => {
-                    failed.push(error);
-                    false
-                }
-            }
+            let (tokens, failure) = surely_concerned(evaluator, arc, &self.slots, present);
+            failed.extend(failure);
+            tokens.iter().map(|&(_, count)| u64::from(count)).sum::<u64>() >= u64::from(arc.count)
         });
         self.errors.append(&mut failed);
         found
@@ -341,13 +334,24 @@ fn token_matches(
 }
 
 /// The tokens that an arc is about once all variables have values: those that inhibit, or are removed.
-pub(super) fn concerned(
+pub(crate) fn concerned(
     evaluator: &mut Evaluator<'_>,
     arc: &HighArc,
-    slots: &[u32],
+    variables: &[u32],
     present: &[(u32, u32)],
 ) -> Result<Vec<(u32, u32)>, ModelError> {
-    let Tokens::Matching(matching) = &arc.tokens else { return Ok(present.to_vec()) };
+    let (found, failure) = surely_concerned(evaluator, arc, variables, present);
+    failure.map_or(Ok(found), Err)
+}
+
+/// The same, with the first error of tokens that nothing else rules out.
+fn surely_concerned(
+    evaluator: &mut Evaluator<'_>,
+    arc: &HighArc,
+    variables: &[u32],
+    present: &[(u32, u32)],
+) -> (Vec<(u32, u32)>, Option<ModelError>) {
+    let Tokens::Matching(matching) = &arc.tokens else { return (present.to_vec(), None) };
     let mut found = Vec::new();
     let mut failure = None;
     for &(token, count) in present {
@@ -359,8 +363,8 @@ pub(super) fn concerned(
         let mut error = None;
         for (part, &value) in matching.iter().flat_map(|matching| &matching.parts).zip(&parts) {
             match part {
-                Part::Variable(slot) => fits &= slots[*slot] == value,
-                Part::Equals(_, function) => match evaluator.call(function, slots) {
+                Part::Variable(variable) => fits &= variables[*variable] == value,
+                Part::Equals(_, function) => match evaluator.call(function, variables) {
                     Ok(wanted) => fits &= wanted == value,
                     Err(wrong) => error = error.or(Some(wrong)),
                 },
@@ -372,5 +376,5 @@ pub(super) fn concerned(
             Some(wrong) => failure = failure.or(Some(wrong)),
         }
     }
-    failure.map_or(Ok(found), Err)
+    (found, failure)
 }

@@ -235,6 +235,10 @@ impl PendingTransition {
                 }
             }
         }
+        // A variable of an arc is checked as soon as a token gives it a value: were its definition to fail, the arc could
+        // still say that there is no such token.
+        let mut definitions = self.definitions;
+        definitions.retain(|(variable, _)| !from_arc[*variable]);
         let mut variables = Vec::new();
         let mut reasons = Vec::new();
         for ((name, ty), &from_arc) in self.variables.iter().zip(&from_arc) {
@@ -251,7 +255,7 @@ impl PendingTransition {
         let planned = Planned {
             arcs: &arcs,
             guards: &self.guards,
-            definitions: &self.definitions,
+            definitions: &definitions,
             needs_definition: &needs_definition,
             slots: self.slots,
         };
