@@ -240,7 +240,9 @@ fn unfolded_nets_have_the_same_steps() {
         let text = net.text();
         let model = load(&text);
         let Some(triples) = steps_of(&model) else { continue };
-        let Ok(flat) = unfold(model.net(), &UnfoldLimits::default()) else { continue };
+        // Larger ones take long and show no more.
+        let limits = UnfoldLimits { transitions: 400, ..UnfoldLimits::default() };
+        let Ok(flat) = unfold(model.net(), &limits) else { continue };
         assert_eq!(flat_steps(&flat), triples, "case {case}\n{text}");
         compared += 1;
         steps += triples.len();

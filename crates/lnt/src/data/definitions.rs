@@ -226,12 +226,13 @@ impl Definitions {
             near = source::closest(&name.text, constructors.chain(functions));
         }
         let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("declare `{}` where the variables are declared", name.text),
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None if known.is_empty() => None,
+            None => Some(format!("declare it beside `{}`", known.join("`, `"))),
         };
         Diagnostic::error(format!("unknown variable or constant `{}`", name.text))
             .label(name.span, "not declared")
-            .help(help)
+            .maybe_help(help)
     }
 
     /// Checks and compiles everything.

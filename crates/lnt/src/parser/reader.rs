@@ -75,9 +75,14 @@ impl<'a> Reader<'a> {
             && self.parser.text_at(ahead).eq_ignore_ascii_case(word)
     }
 
-    /// Whether a name comes next.
-    pub fn at_name(&self) -> bool {
-        self.parser.peek() == TokenKind::Identifier
+    /// Whether a name comes after some words.
+    pub fn name_ahead(&self, ahead: usize) -> bool {
+        self.parser.peek_at(ahead) == TokenKind::Identifier
+    }
+
+    /// What comes next, as written.
+    pub fn text(&self) -> &'a str {
+        self.parser.text_at(0)
     }
 
     /// Takes a word or punctuation if it comes next.

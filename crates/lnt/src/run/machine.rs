@@ -83,6 +83,7 @@ pub struct Machine<'a> {
     pub values: Values<'a>,
     stack: Vec<u32>,
     calls: Vec<Call>,
+    /// Empty until a result is remembered: many machines never do.
     memory: Vec<Remembered>,
     /// The marks of constructs that have fired.
     pub marks: Vec<u32>,
@@ -102,10 +103,7 @@ impl<'a> Machine<'a> {
             values: Values::new(&compiled.values, &compiled.types, program),
             stack: Vec::new(),
             calls: Vec::new(),
-            memory: vec![
-                NOTHING;
-                if compiled.code.functions.iter().any(|one| one.remembered) { MEMORY } else { 0 }
-            ],
+            memory: Vec::new(),
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],
@@ -361,6 +359,9 @@ impl<'a> Machine<'a> {
                     let function = code.functions[number as usize];
                     let mut remember = None;
                     if function.remembered {
+                        if self.memory.is_empty() {
+                            self.memory = vec![NOTHING; MEMORY];
+                        }
                         let first = self.stack.len() - function.arguments as usize;
                         let mut wanted = Remembered { function: number, ..NOTHING };
                         wanted.arguments[..function.arguments as usize].copy_from_slice(&self.stack[first..]);

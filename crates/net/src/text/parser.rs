@@ -13,6 +13,9 @@ const CLAUSES: &[&str] = &["take", "read", "inhibit", "reset", "put"];
 /// What may stand in a net.
 const ELEMENTS: [&str; 5] = ["place", "transition", "marking", "state", "net"];
 
+/// How many arcs and variables a transition has at most: the search for its bindings is as deep.
+const MOST_PARTS: usize = 1000;
+
 /// How deep nets may be nested.
 const DEEPEST: usize = 50;
 
@@ -111,6 +114,10 @@ impl Parser<'_> {
         let what = "`place`, `transition`, `marking`, `state`, `net`, `type`, `function` or `end net`";
         let mut diagnostic = Diagnostic::error(format!("expected {what}, found {}", self.reader.found()))
             .label(self.reader.span(), "not part of a net");
+        let near = source::closest(self.reader.text(), ELEMENTS);
+        if let Some(near) = near {
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        }
         if self.reader.at("process") {
             diagnostic = diagnostic.help("what happens is written as transitions; a net has no processes");
         }
@@ -152,6 +159,15 @@ impl Parser<'_> {
                 self.reader.skip();
                 self.reader.skip();
             }
+            if !is_set
+                && self.reader.at("set")
+                && self.reader.name_ahead(1)
+                && !ELEMENTS.iter().any(|word| self.reader.at_ahead(1, word))
+            {
+                self.reader.skip();
+                self.reader.expected("`of` and the type of the tokens");
+                return None;
+            }
             sorts.push(self.reader.name("the name of a type")?);
             while self.reader.eat(",") {
                 sorts.push(self.reader.name("the name of a type")?);
@@ -185,6 +201,11 @@ impl Parser<'_> {
         }
         self.reader.end("transition", start);
         let span = self.reader.span_since(start);
+        if arcs.len() + variables.len() > MOST_PARTS {
+            let message = format!("a transition with more than {MOST_PARTS} arcs and variables");
+            self.reader.error(Diagnostic::error(message).label(name.span, "too large"));
+            return Some(());
+        }
         self.transitions.push(TransitionText { name, span, net, variables, arcs, guards });
         Some(())
     }
