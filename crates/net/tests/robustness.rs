@@ -97,14 +97,14 @@ fn deep_and_long_texts() {
             ")".repeat(9999)
         ),
         format!("transition t (x) take A ({}x{}) end transition", "f (".repeat(9999), ")".repeat(9999)),
-        format!("transition t take {} end transition", vec!["A (any)"; 5000].join(", ")),
+        format!("transition t take {} end transition", vec!["A (any)"; 501].join(", ")),
         format!("state s is {}true end state", "not ".repeat(9999)),
     ];
     for inner in &deep {
         assert!(!is_right(&around(inner)));
     }
     assert!(is_right(NETS[2]));
-    let many = format!("transition t take {} end transition", vec!["A (any)"; 900].join(", "));
+    let many = format!("transition t take {} end transition", vec!["A (any)"; 490].join(", "));
     let model = HighModel::new(load_net("n.net", &around(&many), None, &[], &mut Sources::new()).unwrap());
     let initial = model.initial().unwrap();
     model.worker().successors(&initial, &mut |_| panic!("there is one token")).unwrap();

@@ -14,7 +14,7 @@ const CLAUSES: &[&str] = &["take", "read", "inhibit", "reset", "put"];
 const ELEMENTS: [&str; 5] = ["place", "transition", "marking", "state", "net"];
 
 /// How many arcs and variables a transition has at most: the search for its bindings is as deep.
-const MOST_PARTS: usize = 1000;
+const MOST_PARTS: usize = 500;
 
 /// How deep nets may be nested.
 const DEEPEST: usize = 50;
