@@ -24,6 +24,7 @@
 mod check;
 mod compile;
 mod coverage;
+pub mod data;
 mod language;
 mod lexer;
 mod load;

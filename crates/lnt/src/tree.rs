@@ -4,8 +4,10 @@ use source::Span;
 
 /// A name as written.
 #[derive(Clone, Debug)]
-pub(crate) struct Name {
+pub struct Name {
+    /// Its spelling.
     pub text: String,
+    /// Where it stands.
     pub span: Span,
 }
 

@@ -5,4 +5,15 @@
 
 mod flat;
 
+mod high;
+mod text;
+mod unfold;
+
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
+
+pub use high::{
+    AbstractState, Evaluation, Firing, Flow, Guard, HighArc, HighModel, HighNet, Inspector, Marking, Place,
+    Transition, Variable,
+};
+pub use text::{ArcWord, load_net};
+pub use unfold::{UnfoldLimits, unfold};

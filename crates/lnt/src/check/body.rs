@@ -177,7 +177,7 @@ fn check_process(
 }
 
 impl<'a> Body<'a> {
-    fn new(
+    pub fn new(
         globals: &'a Globals,
         module: usize,
         kind: Kind,

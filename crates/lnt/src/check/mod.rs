@@ -12,6 +12,7 @@ mod expressions;
 mod flow;
 mod offers;
 mod overload;
+mod parts;
 mod patterns;
 mod statements;
 
@@ -23,9 +24,14 @@ use crate::predefined::Signature;
 use crate::tree::Name;
 use crate::typed::{ChannelId, ProcessId, Program, TypeId, TypeKind};
 
+pub(crate) use parts::{check_parts, conjuncts_of, type_expression, type_pattern};
+
 /// The type of what has already been complained about. It fits everything and never reaches a program that
 /// is handed out.
 pub(crate) const ERROR: TypeId = TypeId(u32::MAX);
+
+/// The type of a variable that takes it from the place in a pattern where it stands.
+const FROM_PATTERN: TypeId = TypeId(u32::MAX - 1);
 
 /// Checks all modules, imported ones before their importers.
 pub(crate) fn check(modules: &[Parsed], diagnostics: &mut Vec<Diagnostic>) -> Program {

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::ERROR;
 use super::body::Body;
+use super::{ERROR, FROM_PATTERN};
 use crate::predefined::{Rank, Signature, field_positions};
 use crate::tree::{ActualKind, Actuals, Expression, ExpressionKind, Pattern, PatternKind, key};
 use crate::typed::{Mode, TypeId, TypeKind};
@@ -22,7 +22,7 @@ pub(super) enum Possible {
 
 impl Possible {
     pub fn one(ty: TypeId) -> Self {
-        if ty == ERROR { Possible::Any } else { Possible::Types(vec![ty]) }
+        if ty == ERROR || ty == FROM_PATTERN { Possible::Any } else { Possible::Types(vec![ty]) }
     }
 
     pub fn contains(&self, ty: TypeId) -> bool {

@@ -2,9 +2,9 @@
 
 use source::Diagnostic;
 
-use super::ERROR;
 use super::body::{Body, Expect};
 use super::overload::Possible;
+use super::{ERROR, FROM_PATTERN};
 use crate::predefined::{Signature, Target};
 use crate::tree::{self, Name};
 use crate::typed::{Builtin, ExpressionKind, Literal, Pattern, PatternKind, TypeId, TypeKind, VariableId};
@@ -83,6 +83,9 @@ impl Body<'_> {
 
     fn bind(&mut self, name: &Name, expected: &Expect, bound: &mut Vec<VariableId>) -> Option<VariableId> {
         let id = self.assigned(name)?;
+        if self.scope[id].ty == FROM_PATTERN {
+            self.scope.variables[id.index()].ty = expected.ty;
+        }
         let found = self.scope[id].ty;
         if found == ERROR {
             return None;

@@ -24,7 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
 use crate::coverage::{coverage_map, function_map};
-use crate::typed::{FunctionId, ProcessId, Program};
+use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 use body::{Binding, Body, Place};
 use code::{Code, FlowEvent, FunctionCode, GlobalGate, Op};
 use processes::{Instance, InstanceKey, Pending};
@@ -62,45 +62,26 @@ pub struct Root {
 
 /// Compiles a program from its root.
 pub fn compile(program: &Program, root: &Root, telling: Telling<'_>) -> Result<Compiled, Vec<Diagnostic>> {
-    let (marks, watched) = match telling {
-        Telling::Marks => (true, [].as_slice()),
-        Telling::Coverage(watched) => (true, watched),
-        Telling::Nothing | Telling::Flows => (false, [].as_slice()),
-    };
-    let mut compiler = Compiler {
-        program,
-        types: types::representations(program),
-        values: SharedRows::new(),
-        code: Code::default(),
-        labels: Vec::new(),
-        region: None,
-        op_regions: Vec::new(),
-        marks_wanted: marks,
-        marks: Vec::new(),
-        flows_wanted: matches!(telling, Telling::Flows),
-        flow_events: FxHashMap::default(),
-        flow_sites: FxHashMap::default(),
-        functions_wanted: matches!(telling, Telling::Coverage(_)),
-        function_marks: Vec::new(),
-        function_mark_ids: FxHashMap::default(),
-        block_ends: if marks { block_ends(program) } else { FxHashMap::default() },
-        watched: watched.iter().copied().collect(),
-        watching: FxHashMap::default(),
-        mark_ids: FxHashMap::default(),
-        function_numbers: FxHashMap::default(),
-        pending_functions: Vec::new(),
-        predicate_numbers: FxHashMap::default(),
-        frames: Vec::new(),
-        virtual_slots: Vec::new(),
-        region_frames: Vec::new(),
-        fork_frames: Vec::new(),
-        instances: FxHashMap::default(),
-        pending: Vec::new(),
-        assigned: FxHashMap::default(),
-        errors: Vec::new(),
-    };
+    let mut compiler = Compiler::new(program, telling);
     compiler.program(root);
     compiler.finish()
+}
+
+/// Compiles functions, and the conditions of all predicate types; gives the functions' numbers in the code, for
+/// [`Machine::call`](crate::run::Machine::call). The root does nothing.
+pub fn compile_functions(
+    program: &Program,
+    root: &Root,
+    functions: &[FunctionId],
+) -> Result<(Compiled, Vec<u32>), Vec<Diagnostic>> {
+    let mut compiler = Compiler::new(program, Telling::Nothing);
+    let numbers = functions.iter().map(|&function| compiler.function_number(function)).collect();
+    compiler.program(root);
+    for ty in 0..program.types.len() as u32 {
+        compiler.predicate_function(TypeId(ty));
+    }
+    compiler.remaining();
+    Ok((compiler.finish()?, numbers))
 }
 
 /// For the last statement of every block, the whole block.
@@ -182,6 +163,46 @@ enum Placement {
 }
 
 impl<'p> Compiler<'p> {
+    fn new(program: &'p Program, telling: Telling<'_>) -> Self {
+        let (marks, watched) = match telling {
+            Telling::Marks => (true, [].as_slice()),
+            Telling::Coverage(watched) => (true, watched),
+            Telling::Nothing | Telling::Flows => (false, [].as_slice()),
+        };
+        Self {
+            program,
+            types: types::representations(program),
+            values: SharedRows::new(),
+            code: Code::default(),
+            labels: Vec::new(),
+            region: None,
+            op_regions: Vec::new(),
+            marks_wanted: marks,
+            marks: Vec::new(),
+            flows_wanted: matches!(telling, Telling::Flows),
+            flow_events: FxHashMap::default(),
+            flow_sites: FxHashMap::default(),
+            functions_wanted: matches!(telling, Telling::Coverage(_)),
+            function_marks: Vec::new(),
+            function_mark_ids: FxHashMap::default(),
+            block_ends: if marks { block_ends(program) } else { FxHashMap::default() },
+            watched: watched.iter().copied().collect(),
+            watching: FxHashMap::default(),
+            mark_ids: FxHashMap::default(),
+            function_numbers: FxHashMap::default(),
+            pending_functions: Vec::new(),
+            predicate_numbers: FxHashMap::default(),
+            frames: Vec::new(),
+            virtual_slots: Vec::new(),
+            region_frames: Vec::new(),
+            fork_frames: Vec::new(),
+            instances: FxHashMap::default(),
+            pending: Vec::new(),
+            assigned: FxHashMap::default(),
+            errors: Vec::new(),
+        }
+    }
+
     fn new_label(&mut self) -> Label {
         self.labels.push(UNPLACED);
         Label(self.labels.len() as u32 - 1)
@@ -301,6 +322,11 @@ impl<'p> Compiler<'p> {
 
     fn program(&mut self, root: &Root) {
         self.root(root);
+        self.remaining();
+    }
+
+    /// Compiles what was asked for and is not there yet.
+    fn remaining(&mut self) {
         loop {
             if let Some(pending) = self.pending.pop() {
                 self.compile_pending(pending);

@@ -163,7 +163,7 @@ impl Parser<'_> {
     }
 
     /// `!name 6 "text"`, any number of them.
-    fn pragmas(&mut self, pragmas: &mut Vec<Pragma>) {
+    pub(super) fn pragmas(&mut self, pragmas: &mut Vec<Pragma>) {
         while self.peek() == TokenKind::Bang {
             let start = self.span();
             self.bump();
@@ -190,7 +190,7 @@ impl Parser<'_> {
         }
     }
 
-    fn type_definition(&mut self) -> Option<TypeDefinition> {
+    pub(super) fn type_definition(&mut self) -> Option<TypeDefinition> {
         let start = self.span();
         self.bump();
         self.open.push(Keyword::Type);
@@ -378,7 +378,7 @@ impl Parser<'_> {
         }
     }
 
-    fn channel_definition(&mut self) -> Option<ChannelDefinition> {
+    pub(super) fn channel_definition(&mut self) -> Option<ChannelDefinition> {
         let start = self.span();
         self.bump();
         self.open.push(Keyword::Channel);
@@ -464,7 +464,7 @@ impl Parser<'_> {
     }
 
     /// A function or a process, from its first keyword.
-    fn callable(&mut self, keyword: Keyword) -> Option<Callable> {
+    pub(super) fn callable(&mut self, keyword: Keyword) -> Option<Callable> {
         let start = self.span();
         self.bump();
         self.open.push(keyword);

@@ -72,7 +72,8 @@ impl Parser<'_> {
             TokenKind::Identifier
                 if !matches!(self.peek_at(1), TokenKind::Assign)
                     && !self.at_word("exception")
-                    && !self.at_word("do") =>
+                    && !self.at_word("do")
+                    && !self.reserved.iter().any(|word| self.at_word(word)) =>
             {
                 let starts_operand = matches!(
                     self.peek_at(1),

@@ -8,12 +8,15 @@
 mod definitions;
 mod expressions;
 mod patterns;
+mod reader;
 mod statements;
 
 use source::{Diagnostic, FileId, Span};
 
 use crate::lexer::{Keyword, Token, TokenKind, tokens};
 use crate::tree::{Module, Name, Statement};
+
+pub use reader::Reader;
 
 /// How deep constructs may be nested. Far more than people write, and little enough for a small stack.
 pub(crate) const DEPTH_LIMIT: usize = 200;
@@ -53,6 +56,8 @@ struct Parser<'a> {
     last_error: Option<usize>,
     /// The constructs that are open, innermost last.
     open: Vec<Keyword>,
+    /// Names that begin what follows an expression, where another language goes on.
+    reserved: &'static [&'static str],
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -72,6 +77,7 @@ impl<'a> Parser<'a> {
             forgiven: 0,
             last_error: None,
             open: Vec::new(),
+            reserved: &[],
             diagnostics,
         }
     }

@@ -10,11 +10,25 @@ use super::values::{TooMany, Values};
 use crate::compile::types::Kind;
 use crate::typed::{Literal, Pattern, PatternKind, TypeId};
 
-/// All values of a type, or why they can't be listed.
+/// Why values can't be listed.
+#[derive(Debug)]
+pub enum Unlisted {
+    /// There are too many.
+    TooMany(TooMany),
+    /// The condition of a predicate type can't be evaluated.
+    Error(ModelError),
+}
+
+/// All values of a type, or why they can't be offered.
 pub(super) fn domain(machine: &mut Machine<'_>, ty: TypeId, span: Span) -> Result<Arc<[u32]>, ModelError> {
+    all_values(machine, ty).map_err(|unlisted| offer_error(machine, unlisted, span))
+}
+
+/// All values of a type, in ascending order.
+pub fn all_values(machine: &mut Machine<'_>, ty: TypeId) -> Result<Arc<[u32]>, Unlisted> {
     match machine.values.known_domain(ty) {
         Some(known) => Ok(known),
-        None => with_predicates(machine, span, |values, accepts| values.domain(ty, accepts)),
+        None => with_predicates(machine, |values, accepts| values.domain(ty, accepts)),
     }
 }
 
@@ -23,12 +37,13 @@ pub(super) fn pattern_domain(
     pattern: &Pattern,
     span: Span,
 ) -> Result<Arc<[u32]>, ModelError> {
-    with_predicates(machine, span, |values, accepts| {
+    let listed = with_predicates(machine, |values, accepts| {
         values.pattern_domain(pattern, &mut literal_value, accepts)
-    })
+    });
+    listed.map_err(|unlisted| offer_error(machine, unlisted, span))
 }
 
-fn literal_value(values: &mut Values<'_>, pattern: &Pattern) -> u32 {
+pub fn literal_value(values: &mut Values<'_>, pattern: &Pattern) -> u32 {
     let PatternKind::Literal(literal) = &pattern.kind else { return 0 };
     match (literal, values.kind(pattern.ty)) {
         (Literal::Bool(value), _) => u32::from(*value),
@@ -43,12 +58,11 @@ fn literal_value(values: &mut Values<'_>, pattern: &Pattern) -> u32 {
 /// Enumerates values with a helper that evaluates the conditions of predicate types on a machine of its own.
 fn with_predicates(
     machine: &mut Machine<'_>,
-    span: Span,
     enumerate: impl FnOnce(
         &mut Values<'_>,
         &mut dyn FnMut(&mut Values<'_>, TypeId, u32) -> bool,
     ) -> Result<Arc<[u32]>, TooMany>,
-) -> Result<Arc<[u32]>, ModelError> {
+) -> Result<Arc<[u32]>, Unlisted> {
     let mut helper: Option<Machine<'_>> = None;
     let mut failure = None;
     let (model_machine, values) = machine.split();
@@ -56,28 +70,30 @@ fn with_predicates(
         let Some(function) = values.types[ty.index()].predicate else { return true };
         let helper = helper.get_or_insert_with(|| model_machine.machine());
         helper.values.refresh();
-        helper.call(function, value).unwrap_or_else(|error| {
+        helper.call(function, &[value]).unwrap_or_else(|error| {
             failure.get_or_insert(error);
             0
         }) != 0
     };
     let result = enumerate(values, &mut accepts);
-    if let Some(error) = failure {
-        return Err(error);
+    match failure {
+        Some(error) => Err(Unlisted::Error(error)),
+        None => result.map_err(Unlisted::TooMany),
     }
-    result.map_err(|too_many| {
-        let (ty, reason) = match too_many {
-            TooMany::Infinite(ty) => (ty, "has infinitely many values"),
-            TooMany::Large(ty) => (ty, "has too many values to try them all"),
-        };
-        let name = &machine.values.program[ty].name;
-        ModelError {
-            message: format!("any value of type {name} may be received here, but that type {reason}"),
-            span: Some(span),
-            help: Some(
-                "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
-            ),
-            during: None,
-        }
-    })
+}
+
+fn offer_error(machine: &Machine<'_>, unlisted: Unlisted, span: Span) -> ModelError {
+    let (ty, reason) = match unlisted {
+        Unlisted::Error(error) => return error,
+        Unlisted::TooMany(too_many) => (too_many.ty(), too_many.reason()),
+    };
+    let name = &machine.values.program[ty].name;
+    ModelError {
+        message: format!("any value of type {name} may be received here, but that type {reason}"),
+        span: Some(span),
+        help: Some(
+            "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
+        ),
+        during: None,
+    }
 }

@@ -129,11 +129,11 @@ impl<'a> Machine<'a> {
         Ok(self.value(address, state)? != 0)
     }
 
-    /// The result of a function of one argument.
-    pub fn call(&mut self, function: u32, argument: u32) -> Result<u32, ModelError> {
+    /// The result of a function, all of whose parameters are `in`.
+    pub fn call(&mut self, function: u32, arguments: &[u32]) -> Result<u32, ModelError> {
         self.stack.clear();
         self.calls.clear();
-        self.stack.push(argument);
+        self.stack.extend_from_slice(arguments);
         let code = self.code.functions[function as usize];
         self.enter(code.arguments, code.variables, u32::MAX, None);
         self.run_on(code.address, &mut [])?;

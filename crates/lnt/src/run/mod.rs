@@ -11,9 +11,10 @@ mod shortcuts;
 mod successors;
 mod values;
 
+pub use domains::{Unlisted, all_values, literal_value};
 pub use flows::{read_summary, summary_mark};
 pub use locality::{Locality, localities};
-pub use machine::FIRST_OBSERVATION;
+pub use machine::{FIRST_OBSERVATION, Machine};
 pub use print::print_value;
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};

@@ -29,9 +29,30 @@ pub enum TooMany {
     Large(TypeId),
 }
 
+impl TooMany {
+    /// The type.
+    pub fn ty(&self) -> TypeId {
+        match *self {
+            TooMany::Infinite(ty) | TooMany::Large(ty) => ty,
+        }
+    }
+
+    /// What is said about the type.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            TooMany::Infinite(_) => "has infinitely many values",
+            TooMany::Large(_) => "has too many values to try them all",
+        }
+    }
+}
+
 impl<'a> Values<'a> {
     pub fn new(shared: &'a SharedRows, types: &'a [Representation], program: &'a Program) -> Self {
         Self { rows: shared.local(), types, program, scratch: Vec::new(), domains: vec![None; types.len()] }
+    }
+
+    pub fn program(&self) -> &'a Program {
+        self.program
     }
 
     /// Learns of the values that other threads have made since.

@@ -1,0 +1,170 @@
+//! A predicate/transition net as a [`Model`]: one slot for each place.
+//!
+//! A slot holds the number of an interned multiset of tokens; where tokens have no value, how many there are.
+
+use lts::LabelId;
+use model::{Layout, Mark, MarkKind, Model, ModelError, Provenance, SharedRows, Slot, StateView, Worker};
+use source::Span;
+
+use super::fire::{add, too_many};
+use super::inspect::Inspector;
+use super::net::{HighNet, Place};
+use super::worker::HighWorker;
+
+/// A net, ready to be explored.
+///
+/// ```
+/// use explore::{Limits, explore};
+///
+/// let text = "net COUNT is
+///    type DIGIT is range 0 .. 2 of nat with \"==\", \"<\" end type
+///    place At : DIGIT
+///    transition Up (n, m : DIGIT)
+///       take At (n) where (n < 2) and (m == DIGIT (nat (n) + 1)) put At (m)
+///    end transition
+///    marking ZERO is At (0) end marking
+/// end net";
+/// let mut sources = source::Sources::new();
+/// let net = net::load_net("count.net", text, None, &[], &mut sources).unwrap();
+/// let model = net::HighModel::new(net);
+/// let found = explore(&model, &Limits::default(), &lts::Progress::new());
+/// assert_eq!((found.states(), found.lts.transition_count()), (3, 2));
+/// ```
+pub struct HighModel {
+    pub(super) net: HighNet,
+    /// How many transitions fire together at most.
+    pub(super) degree: usize,
+    layout: Layout,
+    pub(super) multisets: SharedRows,
+    /// Labels as rows: for each member the transition and the values of its variables.
+    pub(super) labels: SharedRows,
+    pub(super) provenance: Provenance,
+    /// For each transition the mark of its firing, before the marks of its guards' outcomes.
+    pub(super) action_marks: Vec<u32>,
+    initial: Result<Vec<Slot>, ModelError>,
+}
+
+impl HighModel {
+    /// A model in which one transition fires at a time.
+    pub fn new(net: HighNet) -> Self {
+        let mut marks = Vec::new();
+        let mut action_marks = Vec::new();
+        for transition in &net.transitions {
+            action_marks.push(marks.len() as u32);
+            let process = net.components.get(transition.component).map_or("", |component| &component.name);
+            let mut add = |kind, span: Span| marks.push(Mark { kind, span, process: process.to_owned() });
+            add(MarkKind::Action, transition.span);
+            for guard in &transition.guards {
+                add(MarkKind::Decision(true), guard.span);
+                add(MarkKind::Decision(false), guard.span);
+            }
+        }
+        let multisets = SharedRows::new();
+        multisets.intern(&[]);
+        let mut model = Self {
+            degree: 1,
+            layout: Layout::new(&vec![32; net.places.len()]),
+            multisets,
+            labels: SharedRows::new(),
+            provenance: Provenance::new(marks),
+            action_marks,
+            initial: Ok(Vec::new()),
+            net,
+        };
+        model.initial = model.initial_state();
+        model
+    }
+
+    /// The same with steps in which up to `degree` transitions fire together.
+    pub fn concurrent(mut self, degree: usize) -> Self {
+        self.degree = degree.max(1);
+        self
+    }
+
+    /// The net.
+    pub fn net(&self) -> &HighNet {
+        &self.net
+    }
+
+    /// The names of the abstract states, and where they are written.
+    pub fn propositions(&self) -> Vec<(&str, Span)> {
+        self.net.states.iter().map(|state| (state.name.as_str(), state.span)).collect()
+    }
+
+    /// Whether a marking belongs to an abstract state. For many questions, ask an [`Inspector`].
+    pub fn holds(&self, state: &[Slot], proposition: usize) -> Result<bool, ModelError> {
+        self.inspector().holds(state, proposition)
+    }
+
+    /// Looks into markings, on one thread.
+    pub fn inspector(&self) -> Inspector<'_> {
+        Inspector::new(self)
+    }
+
+    fn initial_state(&self) -> Result<Vec<Slot>, ModelError> {
+        let mut tokens: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.net.places.len()];
+        for &(place, token, count) in self.net.initial.iter().filter(|(_, _, count)| *count > 0) {
+            add(&mut tokens[place], token, count).ok_or_else(|| too_many(&self.net, place))?;
+        }
+        let mut worker = HighWorker::new(self);
+        let mut state = Vec::new();
+        for (place, mut tokens) in tokens.into_iter().enumerate() {
+            if self.net.places[place].is_set {
+                tokens.iter_mut().for_each(|entry| entry.1 = 1);
+            }
+            state.push(worker.slot(place, &tokens));
+        }
+        Ok(state)
+    }
+}
+
+impl Model for HighModel {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn initial(&self) -> Result<Vec<Slot>, ModelError> {
+        self.initial.clone()
+    }
+
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(HighWorker::new(self))
+    }
+
+    fn label(&self, label: LabelId) -> String {
+        let Some(number) = label.raw().checked_sub(1) else { return lts::TAU_TEXT.to_owned() };
+        let print = self.net.data.printer();
+        let row = self.labels.row(number);
+        let mut rest = row.as_slice();
+        let mut members = Vec::new();
+        while let Some((&transition, behind)) = rest.split_first() {
+            let transition = &self.net.transitions[transition as usize];
+            let mut text = transition.name.to_uppercase();
+            let (values, next) = behind.split_at(transition.variables.len().min(behind.len()));
+            for (variable, &value) in transition.variables.iter().zip(values) {
+                text.push_str(" !");
+                text.push_str(&print(variable.ty, value));
+            }
+            members.push(text);
+            rest = next;
+        }
+        members.join(" | ")
+    }
+
+    fn describe(&self, state: &[Slot]) -> StateView {
+        let mut inspector = self.inspector();
+        let values = self.net.places.iter().zip(inspector.tokens(state));
+        StateView { values: values.map(|(place, text)| (place.name.clone(), text)).collect() }
+    }
+
+    fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+}
+
+impl Place {
+    /// Whether its tokens have no values.
+    pub fn is_plain(&self) -> bool {
+        self.sorts.is_empty()
+    }
+}
