@@ -3,6 +3,9 @@
 //! Whatever a net was written in, it is explored as a [`Flat`] one where its tokens have finitely many kinds: one place
 //! for each kind of token, one transition for each way to fire.
 
+mod engine;
 mod flat;
+mod structure;
 
+pub use engine::FlatModel;
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
