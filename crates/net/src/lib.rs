@@ -5,7 +5,9 @@
 
 mod engine;
 mod flat;
+mod pnml;
 mod structure;
 
 pub use engine::FlatModel;
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
+pub use pnml::{load_pnml, probe_pnml, write_pnml};
