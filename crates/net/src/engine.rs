@@ -118,6 +118,10 @@ impl FlatModel {
         Ok(after)
     }
 
+    pub(crate) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
     fn label_id(&self, transition: usize) -> LabelId {
         LabelId::from_raw(self.label_of[transition] + 1)
     }

@@ -6,8 +6,10 @@
 mod engine;
 mod flat;
 mod pnml;
+mod promela;
 mod structure;
 
 pub use engine::FlatModel;
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
 pub use pnml::{load_pnml, probe_pnml, write_pnml};
+pub use promela::{PromelaOptions, write_promela};
