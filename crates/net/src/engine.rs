@@ -118,6 +118,14 @@ impl FlatModel {
         Ok(after)
     }
 
+    /// The transitions that lead from one state to another when they fire alone.
+    pub fn fired(&self, source: &[Slot], target: &[Slot]) -> Vec<usize> {
+        let mut after = vec![0; source.len()];
+        let mut leads = |rule: &Rule| rule.fire(source, &mut after).is_ok() && after == target;
+        let enabled = self.enabled(source).into_iter();
+        enabled.filter(|&transition| leads(&self.rules[transition])).collect()
+    }
+
     pub(crate) fn rules(&self) -> &[Rule] {
         &self.rules
     }

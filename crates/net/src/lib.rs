@@ -3,13 +3,20 @@
 //! Whatever a net was written in, it is explored as a [`Flat`] one where its tokens have finitely many kinds: one place
 //! for each kind of token, one transition for each way to fire.
 
+mod behaviour;
+mod coverability;
 mod engine;
 mod flat;
 mod pnml;
 mod promela;
 mod structure;
 
+pub use behaviour::{Behaviour, Liveness};
+pub use coverability::{Coverability, Pump, coverability};
 pub use engine::FlatModel;
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
 pub use pnml::{load_pnml, probe_pnml, write_pnml};
 pub use promela::{PromelaOptions, write_promela};
+pub use structure::{
+    Classes, Invariants, PlaceSets, classes, place_invariants, siphons, transition_invariants, traps,
+};
