@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod coverability;
+mod drawing;
 mod engine;
 mod flat;
 mod pnml;
@@ -13,6 +14,7 @@ mod structure;
 
 pub use behaviour::{Behaviour, Liveness};
 pub use coverability::{Coverability, Pump, coverability};
+pub use drawing::{Diagram, DiagramArc, DiagramNode, DrawnArc, NodeKind, Sketch, SketchArc};
 pub use engine::FlatModel;
 pub use flat::{Arc, ArcKind, Component, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
 pub use pnml::{load_pnml, probe_pnml, write_pnml};
