@@ -15,7 +15,11 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let mut code = String::new();
     list("PAGE", &page, &["html"], &mut code);
-    list("MODELS", &models, &["lnt", "exp", "aut", "mcl", "toml", "md"], &mut code);
+    let registry = languages::registry();
+    let named = registry.languages().iter().flat_map(|language| language.named_files());
+    let mut extensions: Vec<&str> = registry.extensions().into_iter().chain(named.copied()).collect();
+    extensions.extend(["mcl", "toml", "md"]);
+    list("MODELS", &models, &extensions, &mut code);
     std::fs::write(out.join("embedded.rs"), code).expect("the output folder can be written");
 }
 

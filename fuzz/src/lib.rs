@@ -1,7 +1,9 @@
 //! What every input must survive: no panic, no hang, memory bounded by the input's size.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::time::Duration;
 
+use model::{Found, Input, Missing, Text, Texts};
 use source::Sources;
 
 /// Reads AUT text; what is accepted must come back the same after writing and reading again.
@@ -23,19 +25,6 @@ pub fn aut(data: &[u8]) {
     }
 }
 
-/// Reads a network whose leaves are all the same small system, and composes it a little.
-pub fn network(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    let mut sources = Sources::new();
-    let file = sources.add("input.exp", text);
-    let leaf = "des (0, 4, 3)\n(0, A, 1)\n(1, B !1, 2)\n(2, i, 0)\n(1, exit, 0)\n";
-    let leaf = Arc::new(lts::parse_aut(leaf, &Default::default()).expect("a good system"));
-    match lts::parse_network(file, &sources, &mut |_| Ok(Arc::clone(&leaf))) {
-        Ok(network) => drop(network.compose(100, &lts::Progress::new())),
-        Err(errors) => drop(sources.render_all(&errors, false)),
-    }
-}
-
 /// Reads a label selector and applies it.
 pub fn selector(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -47,13 +36,43 @@ pub fn selector(data: &[u8]) {
     }
 }
 
-/// Loads an LNT module.
-pub fn lnt(data: &[u8]) {
+/// Loads a model in whichever language the first byte chooses, and explores it a little.
+pub fn any_model(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    let extensions = languages::registry().extensions();
+    model(extensions[*first as usize % extensions.len()], rest);
+}
+
+/// Loads a model with this extension, and explores it a little. Every file that it names is a small system.
+pub fn model(extension: &str, data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let mut sources = Sources::new();
-    match lnt::load_text("input.lnt", text, &mut sources) {
-        Ok(checked) => drop(sources.render_all(&checked.warnings, false)),
-        Err(errors) => drop(sources.render_all(&errors, false)),
+    let main = Text::new(format!("input.{extension}"), text);
+    let input = Input { texts: &SmallSystem, ..Input::new(&main) };
+    match languages::registry().load(&input) {
+        Ok(opened) => {
+            opened.sources.render_all(opened.program.warnings(), false);
+            let limits = explore::Limits {
+                states: 100,
+                time: Some(Duration::from_secs(1)),
+                threads: 1,
+                ..Default::default()
+            };
+            explore::explore(opened.program.model(), &limits, &lts::Progress::new());
+        }
+        Err(error) => drop(error.sources.render_all(&error.diagnostics, false)),
+    }
+}
+
+/// The same small system under every name of a system, and nothing else.
+struct SmallSystem;
+
+impl Texts for SmallSystem {
+    fn find(&self, file: &str, _from: &str) -> Result<Found, Missing> {
+        let text = "des (0, 4, 3)\n(0, A, 1)\n(1, B !1, 2)\n(2, i, 0)\n(1, exit, 0)\n";
+        match languages::registry().is_model(Path::new(file)) {
+            false => Ok(Found { text: Text::new("small.aut", text), stands_in: true }),
+            true => Err(Missing::NotFound { searched: Vec::new(), there: Vec::new() }),
+        }
     }
 }
 

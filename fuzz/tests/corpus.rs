@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const ROUNDS: u64 = 20_000;
 const LONGEST: Duration = Duration::from_secs(20);
 
-fn survive(corpus: &str, run: fn(&[u8])) {
+fn survive(corpus: &str, run: impl Fn(&[u8]) + std::panic::RefUnwindSafe) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(corpus);
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -84,18 +84,19 @@ fn aut() {
 }
 
 #[test]
-fn network() {
-    survive("corpus/network", fuzz::network);
-}
-
-#[test]
 fn selector() {
     survive("corpus/selector", fuzz::selector);
 }
 
 #[test]
-fn lnt() {
-    survive("../crates/lnt/tests/right", fuzz::lnt);
+fn models() {
+    for extension in languages::registry().extensions() {
+        let corpus = match extension {
+            "lnt" => "../crates/lnt/tests/right".to_owned(),
+            extension => format!("corpus/{extension}"),
+        };
+        survive(&corpus, |data: &[u8]| fuzz::model(extension, data));
+    }
 }
 
 #[test]

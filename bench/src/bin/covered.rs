@@ -6,9 +6,11 @@
 
 use std::path::Path;
 
-use cover::{Example, Order, Probes, Subject};
+use cover::{Example, Order, Subject};
 use explore::Limits;
+use languages::Opening;
 use lts::Progress;
+use model::{Probes, Telling};
 
 /// Probes multiply states: a program with probes is not explored further than this.
 const MOST_STATES: usize = 4_000_000;
@@ -28,7 +30,7 @@ fn processor_seconds() -> f64 {
 
 fn row(path: &Path) {
     let example = Example { name: "MAIN".to_owned(), ..Example::default() };
-    let subject = Subject::new(path);
+    let subject = Subject::new(path).unwrap();
     let open = || subject.open(&example).unwrap_or_else(|_| panic!("{} type-checks", path.display()));
     let limits = Limits { threads: 1, transitions: false, ..Limits::default() };
     let (mut off, mut on, mut states, mut covered_states) = (f64::INFINITY, f64::INFINITY, 0, 0);
@@ -39,22 +41,20 @@ fn row(path: &Path) {
         }
         // Compiled anew each time, so that no run finds the values and labels of another.
         let opened = open();
-        let program = opened.model.program().clone();
-        let root = program.main().expect("a process to start with");
-        let plain =
-            lnt::LntModel::new(program, root, &lnt::Options { provenance: false }).expect("it compiles");
+        let opening = Opening { telling: Telling::Nothing, ..Opening::default() };
+        let plain = languages::registry().open(path, &opening).expect("it compiles");
         let start = processor_seconds();
-        states = explore::explore(&plain, &limits, &Progress::new()).states();
+        states = explore::explore(plain.program.model(), &limits, &Progress::new()).states();
         off = off.min(processor_seconds() - start);
         let start = processor_seconds();
         let (measured, _) =
-            cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
+            cover::measure(opened.model(), opened.map(), &limits, &Progress::new());
         covered_states = measured.states as usize;
         on = on.min(processor_seconds() - start);
     }
     let opened = open();
     let limits = Limits { states: MOST_STATES, ..limits };
-    let probes = Probes::first_step(&opened.map);
+    let probes = Probes::first_step(opened.map());
     let start = processor_seconds();
     let (probed, _) =
         cover::seen_by_probes(&example, &opened, &probes, Order::Any, &limits, &Progress::new());

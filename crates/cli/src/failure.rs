@@ -67,16 +67,15 @@ impl From<lts::FileError> for Failure {
     }
 }
 
-impl From<lts::ReadError> for Failure {
-    fn from(error: lts::ReadError) -> Self {
-        match error {
-            lts::ReadError::Syntax { name, error } => {
-                let (sources, diagnostic) = error.diagnostic(&name);
-                Self { code: 2, diagnostics: vec![diagnostic], sources }
-            }
-            lts::ReadError::Cancelled => Self::limit("cancelled"),
-            other => Self::wrong(other.to_string()),
-        }
+impl From<languages::CantOpen> for Failure {
+    fn from(error: languages::CantOpen) -> Self {
+        Self { code: 2, diagnostics: error.diagnostics, sources: error.sources }
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { code: 2, diagnostics: vec![diagnostic], sources: Sources::new() }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Opening what the user names: a model, a transition system or a network, recognised by its extension.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use lnt::LntModel;
-use lts::{AutOptions, Lts, Network, OriginId};
-use model::{MarkKind, Model};
+use languages::{Opened, Opening, SystemError};
+use lts::{AutOptions, Lts, OriginId};
+use model::{MarkKind, Model, Program, Starting, Telling};
 use report::ActionPlace;
 use source::Sources;
 
@@ -33,28 +32,11 @@ pub fn read_lts(path: &Path, options: &AutOptions, terminal: &Terminal) -> Resul
 /// Reads a transition system, which may be partial ([`Lts::unexplored`]).
 pub fn read_part(path: &Path, options: &AutOptions, terminal: &Terminal) -> Result<Lts, Failure> {
     let what = format!("reading {}", path.display());
-    let parsed = |parse: fn(&str) -> Result<Lts, lts::AutError>| -> Result<Lts, Failure> {
-        let text = lts::read_text(path)?;
-        let name = path.display().to_string();
-        parse(&text).map_err(|error| Failure::from(lts::ReadError::Syntax { name, error }))
-    };
-    match lts::format_extension(path).as_deref() {
-        Some("dot") => parsed(lts::parse_dot),
-        Some("json") => parsed(lts::parse_json),
-        Some("exp") => {
-            Err(Failure::wrong(format!("{} is a network, not a transition system", path.display()))
-                .help("compose it first: `watershed compose NETWORK.exp -o OUT.aut`"))
-        }
-        extension if extension != Some("aut") && !lts::is_standard_stream(path) => {
-            let known =
-                extension.map_or("no extension".into(), |extension| format!("the extension .{extension}"));
-            Err(Failure::wrong(format!("{}: can't tell the format from {known}", path.display())).help(
-                "transition systems are read from .aut, .dot and .json files, optionally compressed \
-                 (.gz or .zst), and as AUT from `-`",
-            ))
-        }
-        _ => Ok(with_progress(terminal, &what, |progress| lts::read_aut(path, options, progress))?),
-    }
+    let read = with_progress(terminal, &what, |progress| languages::read_system(path, options, progress));
+    read.map_err(|error| match error {
+        SystemError::Wrong(wrong) => wrong.into(),
+        SystemError::Cancelled => Failure::limit("cancelled"),
+    })
 }
 
 /// Writes a system that is not complete, if the user wants it: never in the place of a complete one, but beside it.
@@ -109,29 +91,6 @@ pub fn read_run(
     Ok((lines.map(str::to_owned).collect(), None))
 }
 
-/// Reads a network and the systems it names, which lie relative to it.
-pub fn read_network(path: &Path, options: &AutOptions, terminal: &Terminal) -> Result<Network, Failure> {
-    let text = lts::read_text(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut sources = Sources::new();
-    let file = sources.add(path.display().to_string(), text);
-    let mut load = |name: &str| {
-        let lts = read_lts(&folder.join(name), options, terminal).map_err(|failure| {
-            let text = failure.diagnostics.iter().map(|diagnostic| match diagnostic.span() {
-                Some(span) => {
-                    let place = failure.sources.position(span);
-                    format!("{name}:{}:{}: {}", place.line, place.column, diagnostic.message)
-                }
-                None => diagnostic.message.clone(),
-            });
-            text.collect::<Vec<_>>().join("; ")
-        });
-        lts.map(Arc::new)
-    };
-    let network = lts::parse_network(file, &sources, &mut load);
-    network.map_err(|diagnostics| Failure { code: 2, diagnostics, sources })
-}
-
 /// Writes a transition system in the format that the extension names; AUT where there is none.
 pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
     let extension = lts::format_extension(path);
@@ -155,54 +114,61 @@ pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
 /// Which model, and where in it to start.
 #[derive(Args)]
 pub struct ModelSource {
-    /// The model (.lnt); `check` and `explain` also take a transition system (.aut, .dot or .json)
+    #[arg(help = model_help("The model", &[]))]
     pub model: PathBuf,
-    /// The process to start with, with its gates and arguments, such as 'MAIN (2, true)'; MAIN by default
-    #[arg(long, value_name = "PROCESS")]
+    /// What to start with: a process with its gates and arguments, such as 'MAIN (2, true)', or an initial marking; by
+    /// default MAIN, or the first marking
+    #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
     /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER")]
     pub include: Vec<PathBuf>,
 }
 
+/// What an argument that names a model says in the help, with other files that it may name.
+pub fn model_help(what: &str, others: &[(&str, &[&str])]) -> String {
+    let models = languages::listed(&languages::registry().extensions(), "or");
+    let others =
+        others.iter().map(|(what, extensions)| format!(", {what} ({})", languages::listed(extensions, "or")));
+    format!("{what} ({models}){}", others.collect::<String>())
+}
+
 /// A model with the text it came from.
 pub struct ModelFile {
     pub sources: Sources,
-    pub model: LntModel,
+    pub program: Box<dyn Program>,
 }
 
 impl ModelSource {
     /// Reads, checks and compiles the model; warnings are shown.
     pub fn load(&self, terminal: &Terminal, provenance: bool) -> Result<ModelFile, Failure> {
-        let extension = lts::format_extension(&self.model);
-        if extension.as_deref() != Some("lnt") {
-            return Err(Failure::wrong(format!("{} is not a model", self.model.display()))
-                .help("models are read from .lnt files"));
-        }
-        let mut sources = Sources::new();
-        let mut loader = lnt::Loader::new();
-        for folder in &self.include {
-            loader = loader.include(folder);
-        }
-        if let Some(root) = &self.root {
-            loader = loader.root(root);
-        }
-        let checked = match loader.load(&self.model, &mut sources) {
-            Ok(checked) => checked,
-            Err(diagnostics) => return Err(Failure { code: 2, diagnostics, sources }),
+        self.load_reading(&AutOptions::default(), terminal, provenance)
+    }
+
+    /// The same; systems that the model names are read like this.
+    pub fn load_reading(
+        &self,
+        reading: &AutOptions,
+        terminal: &Terminal,
+        provenance: bool,
+    ) -> Result<ModelFile, Failure> {
+        let telling = if provenance { Telling::Marks } else { Telling::Nothing };
+        let opening = Opening {
+            root: self.root.as_deref(),
+            include: &self.include,
+            telling,
+            starting: Starting::Root,
+            reading,
+            ..Opening::default()
         };
-        let Some(root) = checked.program.main() else {
-            return Err(Failure::wrong(format!("{} has no process MAIN", self.model.display()))
-                .help("name the process to start with `--root 'PROCESS (…)'`"));
-        };
-        let options = lnt::Options { provenance };
-        match LntModel::new(checked.program, root, &options) {
-            Ok(model) => {
-                terminal.warn(&sources, &model.relevant(checked.warnings));
-                Ok(ModelFile { sources, model })
-            }
-            Err(diagnostics) => Err(Failure { code: 2, diagnostics, sources }),
-        }
+        let Opened { sources, program } = languages::registry().open(&self.model, &opening)?;
+        terminal.warn(&sources, program.warnings());
+        Ok(ModelFile { sources, program })
+    }
+
+    /// Whether it is a model, and not a transition system.
+    pub fn is_model(&self) -> bool {
+        languages::registry().is_model(&self.model)
     }
 }
 
@@ -224,6 +190,6 @@ impl ModelFile {
     }
 
     pub fn model(&self) -> &dyn Model {
-        &self.model
+        self.program.model()
     }
 }

@@ -5,7 +5,6 @@
 
 mod arguments;
 mod commands;
-mod coverage_view;
 mod failure;
 mod inputs;
 mod progress;

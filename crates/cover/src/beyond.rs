@@ -12,10 +12,10 @@ use model::DecisionKind;
 use rustc_hash::FxHashMap;
 use source::Span;
 
-use crate::language::Subject;
 use crate::measure::origins;
 use crate::run::{Outcome, Settings, limits_of};
 use crate::specification::Specification;
+use crate::subject::Subject;
 
 /// A criterion with what is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,20 +93,25 @@ fn evaluations(
     let mut evaluations: FxHashMap<usize, BTreeSet<Evaluation>> = FxHashMap::default();
     for one in outcome.examples.iter().filter(|one| one.example.trace.is_none()) {
         let Ok(plain) = subject.open(&one.example) else { continue };
-        let watched: Vec<Span> = plain.map.decisions.iter().map(|decision| decision.span).collect();
+        let watched: Vec<Span> = plain.map().decisions.iter().map(|decision| decision.span).collect();
         let Ok(opened) = subject.open_watching(&one.example, &watched) else { continue };
-        let places = specification.find(&opened.map, &opened.sources);
+        let places = specification.find(opened.map(), &opened.sources);
         let limits = limits_of(&one.example, settings, 1);
         let limits = Limits { transitions: false, origins: false, ..limits };
         let found = explore::explore(opened.model(), &limits, progress);
-        let decisions: FxHashMap<Span, usize> =
-            opened.map.decisions.iter().enumerate().map(|(index, decision)| (decision.span, index)).collect();
+        let decisions: FxHashMap<Span, usize> = opened
+            .map()
+            .decisions
+            .iter()
+            .enumerate()
+            .map(|(index, decision)| (decision.span, index))
+            .collect();
         let provenance = opened.model().provenance();
-        let marks = (origins(opened.model(), opened.initial(), &found).into_iter())
+        let marks = (origins(opened.model(), &found).into_iter())
             .flat_map(|origin| provenance.marks_of(origin))
             .filter(|mark| mark.0 as usize >= provenance.marks().len());
         let marks: BTreeSet<model::MarkId> = marks.collect();
-        for observation in marks.into_iter().filter_map(opened.observations()) {
+        for observation in marks.into_iter().filter_map(opened.model().observations()) {
             let (Some(&own), Some(result)) = (decisions.get(&observation.decision), observation.outcome)
             else {
                 continue;
@@ -116,7 +121,7 @@ fn evaluations(
                 let found = observation.values.iter().find(|(span, _)| span == condition);
                 found.map(|(_, text)| text == "TRUE")
             };
-            let values = opened.map.decisions[own].conditions.iter().map(value).collect();
+            let values = opened.map().decisions[own].conditions.iter().map(value).collect();
             evaluations.entry(decision).or_default().insert((values, result));
         }
     }

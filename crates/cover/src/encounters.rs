@@ -14,9 +14,9 @@ use rustc_hash::FxHashMap;
 use source::Span;
 
 use crate::coverage::{Coverage, Outcomes};
-use crate::language::Opened;
 use crate::measure::origins;
 use crate::specification::{Marked, Places, Specification, marked};
+use crate::subject::Opened;
 
 /// What is known about holes, in terms of the specification.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +129,7 @@ impl Gathering {
         progress: &Progress,
     ) {
         let provenance = opened.model().provenance();
-        let meaning = marked(&opened.map, provenance);
+        let meaning = marked(opened.map(), provenance);
         let action_of = |mark: usize| match meaning.get(mark).copied().flatten() {
             Some(Marked::Action(action)) => places.actions[action],
             _ => None,
@@ -144,8 +144,9 @@ impl Gathering {
             let action = action_of(mark.0 as usize)?;
             Some(specification.map.actions[action].span)
         };
-        let look = |observer: &mut Box<dyn Observer + '_>, first: usize| {
+        let look = |observer: &mut Option<Box<dyn Observer + '_>>, first: usize| {
             let mut seen: FxHashMap<usize, Seen> = FxHashMap::default();
+            let Some(observer) = observer else { return seen };
             for state in first..found.states().min(first + STATES_AT_ONCE) {
                 if progress.is_cancelled() {
                     break;
@@ -160,7 +161,7 @@ impl Gathering {
             seen
         };
         let pieces = (0..found.states()).into_par_iter().step_by(STATES_AT_ONCE);
-        let seen = pieces.map_init(|| opened.observer(), look).reduce(FxHashMap::default, merged);
+        let seen = pieces.map_init(|| opened.model().observer(), look).reduce(FxHashMap::default, merged);
         self.seen = merged(std::mem::take(&mut self.seen), seen);
     }
 
@@ -173,10 +174,10 @@ impl Gathering {
         specification: &Specification,
     ) {
         let provenance = opened.model().provenance();
-        let decisions: FxHashMap<Span, usize> = (opened.map.decisions.iter().zip(&places.decisions))
+        let decisions: FxHashMap<Span, usize> = (opened.map().decisions.iter().zip(&places.decisions))
             .filter_map(|(decision, place)| Some((decision.span, (*place)?)))
             .collect();
-        let mut marks: Vec<model::MarkId> = origins(opened.model(), opened.initial(), found)
+        let mut marks: Vec<model::MarkId> = origins(opened.model(), found)
             .into_iter()
             .flat_map(|origin| provenance.marks_of(origin))
             .collect();
@@ -193,7 +194,7 @@ impl Gathering {
                 outcomes.no |= !outcome;
             }
         }
-        for observation in marks.into_iter().filter_map(opened.observations()) {
+        for observation in marks.into_iter().filter_map(opened.model().observations()) {
             let Some(&decision) = decisions.get(&observation.decision) else { continue };
             let own = &specification.map.decisions[decision];
             let file = own.span.file;

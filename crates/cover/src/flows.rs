@@ -1,6 +1,6 @@
 //! Def-use pairs: definitions of variables, and uses that read what they define.
 //!
-//! Which pairs there are follows from the text ([`lnt::def_use_pairs`]). A pair is covered when an example has a run in
+//! Which pairs there are follows from the text ([`Program::def_use_pairs`](model::Program::def_use_pairs)). A pair is covered when an example has a run in
 //! which the definition is executed and then the use, with no other definition of the same variable, of the same
 //! instance of the process, in between.
 //!
@@ -16,9 +16,9 @@ use model::{DataFlow, DefUse, VariableSite};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::beyond::Criterion;
-use crate::language::Subject;
 use crate::run::{Outcome, Settings, limits_of};
 use crate::specification::Specification;
+use crate::subject::Subject;
 
 /// A definition and a use.
 pub type Pair = (VariableSite, VariableSite);
@@ -41,13 +41,13 @@ pub fn def_use_pairs(
             let variable = specification.own_span(&opened.sources, site.variable)?;
             Some(VariableSite { variable, span: specification.own_span(&opened.sources, site.span)? })
         };
-        let places: Vec<Option<usize>> = (opened.map.processes.iter())
+        let places: Vec<Option<usize>> = (opened.map().processes.iter())
             .map(|process| {
                 let span = specification.own_span(&opened.sources, process.span)?;
                 specification.map.processes.iter().position(|own| own.span == span)
             })
             .collect();
-        all.extend(lnt::def_use_pairs(opened.model.program()).into_iter().filter_map(|pair| {
+        all.extend(opened.program.def_use_pairs().into_iter().filter_map(|pair| {
             Some(DefUse {
                 definition: place(pair.definition)?,
                 used: place(pair.used)?,
@@ -59,9 +59,9 @@ pub fn def_use_pairs(
         let lts = explore::explore(opened.model(), &limits, progress).lts;
         let provenance = opened.model().provenance();
         let flows = |origin: OriginId| -> Vec<DataFlow> {
-            provenance.marks_of(origin).into_iter().filter_map(|mark| opened.model.flow(mark)).collect()
+            provenance.marks_of(origin).into_iter().filter_map(|mark| opened.model().flow(mark)).collect()
         };
-        let exercised = exercised_pairs(&lts, opened.initial(), flows);
+        let exercised = exercised_pairs(&lts, opened.model().initial_origin(), flows);
         covered.extend(exercised.into_iter().filter_map(|(a, b)| Some((place(a)?, place(b)?))));
     }
     let missing: Vec<&DefUse> =

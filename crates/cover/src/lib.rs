@@ -6,52 +6,51 @@
 //! ```
 //! use cover::{Example, Settings, Subject};
 //!
-//! let folder = tempfile::tempdir()?;
-//! let path = folder.path().join("door.lnt");
-//! std::fs::write(&path, "module door is process MAIN [OPEN, RING : none] (locked : bool) is
+//! let text = "module door is process MAIN [OPEN, RING : none] (locked : bool) is
 //!    if locked then RING else OPEN end if
-//! end process end module")?;
+//! end process end module";
+//! let subject = Subject::of_texts(model::Text::new("door.lnt", text), Vec::new(), &[]).unwrap();
 //! let examples = [Example::of_root("MAIN (true)")];
-//! let outcome = cover::run(&Subject::new(&path), &examples, &Settings::default(), &lts::Progress::new())
+//! let outcome = cover::run(&subject, &examples, &Settings::default(), &lts::Progress::new())
 //!     .unwrap_or_else(|_| panic!("the example type-checks"));
 //! assert_eq!(outcome.coverage.block_ratio().percent(), Some(50.0));
 //! assert_eq!(outcome.findings[0].kind, cover::FindingKind::IllFormedDecision);
 //! assert_eq!(outcome.findings[0].why, ["locked was always TRUE"]);
-//! # Ok::<(), std::io::Error>(())
 //! ```
 
 mod baseline;
+mod behaviour;
 mod beyond;
 mod cache;
 mod coverage;
 mod encounters;
 mod finding;
 mod flows;
-mod language;
 mod measure;
 mod probes;
 mod probes_first;
 mod run;
 mod specification;
+mod subject;
 mod subset;
 mod suggest;
 mod suite;
 mod trace;
 
 pub use baseline::{Change, compare_with_baseline, named_items};
+pub use behaviour::{Behaviour, BehaviourCoverage, BehaviourItem, CantMeasure, behaviours};
 pub use beyond::{Criterion, condition_criteria, gate_pairs};
 pub use coverage::{Coverage, Item, Outcomes, Ratio};
 pub use encounters::{ActionEvidence, Evidence, Gathering};
 pub use finding::{Finding, FindingKind, Subject as FindingSubject, findings};
 pub use flows::{Pair, def_use_pairs, exercised_pairs};
-pub use language::{CantOpen, Opened, Subject};
-pub use lnt::{Instrumented, Probes};
 pub use measure::{Measurement, Stopped, measure};
-pub use probes::{Order, TwoSteps, instrumented, measure_with_probes, open_instrumented, seen_by_probes};
+pub use probes::{Order, TwoSteps, measure_with_probes, seen_by_probes};
 pub use probes_first::ProbesFirst;
 pub use run::{ExampleOutcome, FunctionOutcome, Method, Outcome, Settings, WrongExample, run};
 pub use specification::{Places, Specification};
+pub use subject::{Opened, Subject};
 pub use subset::{Subset, only_reached_by, smallest_subset};
 pub use suggest::{Suggestions, TriedRoot, suggest};
-pub use suite::{Example, ExampleModule, load_suite, parse_suite};
+pub use suite::{Example, ExampleModule, OnDisk, SuiteFiles, load_suite, parse_suite};
 pub use trace::{Run, Trace, parse_trace};

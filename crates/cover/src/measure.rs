@@ -11,7 +11,8 @@
 use explore::{Exploration, Limits, Outcome};
 use lts::{OriginId, Progress, StateId};
 use model::{CoverageMap, MarkKind, Model, ModelError, Provenance};
-use rustc_hash::FxHashMap;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use source::{Diagnostic, Span};
 
@@ -68,17 +69,16 @@ impl std::fmt::Display for Stopped {
     }
 }
 
-/// Explores a model and tells what it exercised. `initial` is the origin of what happens before the first step.
+/// Explores a model and tells what it exercised.
 pub fn measure(
     model: &dyn Model,
     map: &CoverageMap,
-    initial: OriginId,
     limits: &Limits,
     progress: &Progress,
 ) -> (Measurement, Exploration) {
     let limits = Limits { transitions: false, origins: false, ..limits.clone() };
     let found = explore::explore(model, &limits, progress);
-    let coverage = covered(model, map, origins(model, initial, &found));
+    let coverage = covered(model, map, origins(model, &found));
     let measurement = Measurement {
         coverage,
         states: found.states() as u64,
@@ -135,27 +135,36 @@ pub(crate) fn covered_by_marks(
     coverage
 }
 
-/// The origins of the steps that belong to an exploration. `initial` is that of what happens before the first step.
-pub(crate) fn origins(model: &dyn Model, initial: OriginId, found: &Exploration) -> Vec<OriginId> {
-    let mut origins = match &found.outcome {
-        // Only what was executed in a state that was reached has an origin: the table of origins holds just that.
-        Outcome::Complete => {
-            return (0..model.provenance().origins().len() as u32).map(OriginId::from_raw).collect();
-        }
-        Outcome::Error { state: None, .. } => return Vec::new(),
-        _ => vec![initial],
-    };
-    // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
-    let mut worker = model.worker();
-    for state in 0..found.statistics.expanded {
-        let state = found.state(model, StateId::new(state));
-        let _ = worker.successors(&state, &mut |step| origins.push(step.origin));
-        let _ = worker.executed(&state, &mut |origin| origins.push(origin));
-        if origins.len() > 1 << 16 {
-            origins.sort_unstable();
-            origins.dedup();
-        }
+/// The origins of what fired in an exploration: those of its steps, and of what was executed silently in its states.
+pub(crate) fn origins(model: &dyn Model, found: &Exploration) -> Vec<OriginId> {
+    if let Outcome::Error { state: None, .. } = &found.outcome {
+        return Vec::new();
     }
+    if let (Outcome::Complete, Some(fired)) = (&found.outcome, model.fired()) {
+        return fired;
+    }
+    // Threads run ahead of a limit by different amounts: take the steps again that belong to the result.
+    const PIECE: usize = 1 << 12;
+    let pieces = found.statistics.expanded.div_ceil(PIECE);
+    let look = |piece: usize| {
+        let mut worker = model.worker();
+        let mut origins: FxHashSet<OriginId> = FxHashSet::default();
+        for state in piece * PIECE..((piece + 1) * PIECE).min(found.statistics.expanded) {
+            let state = found.state(model, StateId::new(state));
+            let _ = worker.successors(&state, &mut |step| {
+                origins.insert(step.origin);
+            });
+            let _ = worker.executed(&state, &mut |origin| {
+                origins.insert(origin);
+            });
+        }
+        origins
+    };
+    let all = (0..pieces).into_par_iter().map(look).reduce(FxHashSet::default, |mut all, more| {
+        all.extend(more);
+        all
+    });
+    let mut origins: Vec<OriginId> = all.into_iter().chain([model.initial_origin()]).collect();
     origins.sort_unstable();
     origins.dedup();
     origins.retain(|&origin| origin != Provenance::NONE);

@@ -3,19 +3,18 @@
 //! actions of blocks that are only partially covered. Probes add states; those of their interleavings are spared.
 
 use explore::{Exploration, Limits};
-use lnt::{Instrumented, LntModel, Loader, Probes};
+use languages::CantOpen;
 use lts::{Edge, Progress};
-use model::{Model, ModelError};
+use model::{Instrumented, Model, ModelError, Probes};
 use source::Diagnostic;
 use std::time::Instant;
 
 use crate::coverage::Coverage;
-use crate::language::{CantOpen, Opened};
 use crate::measure::{Measurement, Stopped, error_after, stopped};
 use crate::probes_first::ProbesFirst;
 use crate::run::Outcome;
+use crate::subject::Opened;
 use crate::suite::Example;
-use source::Sources;
 
 /// The probes of the two steps of section 3.4, for an example of a suite: blocks and decisions first, then the actions of
 /// those blocks that the suite covers only partially (definition 10). All other actions are known by then: those of a
@@ -32,7 +31,7 @@ pub struct TwoSteps {
 impl TwoSteps {
     /// The steps for an opened example of a suite that was run.
     pub fn new(opened: &Opened, outcome: &Outcome) -> Self {
-        let map = &opened.map;
+        let map = opened.map();
         let specification = &outcome.specification;
         let places = specification.find(map, &opened.sources);
         let partial = |place: &Option<usize>| {
@@ -73,7 +72,7 @@ pub fn measure_with_probes(
     limits: &Limits,
     progress: &Progress,
 ) -> Measurement {
-    let map = &opened.map;
+    let map = opened.map();
     let start = Instant::now();
     let (mut measurement, _) =
         seen_by_probes(example, opened, &Probes::first_step(map), order, limits, progress);
@@ -98,7 +97,7 @@ pub fn measure_with_probes(
     measurement
 }
 
-/// What some probes show of an example; the rest counts as not exercised.
+/// What some probes show of an example; the rest counts as not exercised. Its language has to have probes.
 pub fn seen_by_probes(
     example: &Example,
     opened: &Opened,
@@ -107,19 +106,20 @@ pub fn seen_by_probes(
     limits: &Limits,
     progress: &Progress,
 ) -> (Measurement, Instrumented) {
-    let instrumented = instrumented(opened, probes);
-    let model = match open_instrumented(example, &instrumented) {
-        Ok(model) => model,
+    let instrumented = opened.instrumented(probes).unwrap_or_default();
+    let program = match opened.open_instrumented(example, &instrumented) {
+        Ok(program) => program,
         Err(error) => return (refused(opened, &error), instrumented),
     };
+    let model = program.model();
     let limits = Limits { transitions: true, origins: false, ..limits.clone() };
-    let first = ProbesFirst::new(&model, &instrumented.gate);
+    let first = ProbesFirst::new(model, &instrumented.gate);
     let explored: &dyn Model = match order {
-        Order::Any => &model,
+        Order::Any => model,
         Order::ProbesFirst => &first,
     };
     let found = explore::explore(explored, &limits, progress);
-    let mut coverage = Coverage::none(&opened.map);
+    let mut coverage = Coverage::none(opened.map());
     for (_, label) in found.lts.labels().iter() {
         note(label, &instrumented.gate, &mut coverage);
     }
@@ -140,7 +140,7 @@ fn refused(opened: &Opened, error: &CantOpen) -> Measurement {
         .note("the fault lies in the probes, not in the model")
         .help("measure without them: `--method direct`");
     let stopped = Some(Stopped::Error(Box::new(diagnostic)));
-    let coverage = Coverage::none(&opened.map);
+    let coverage = Coverage::none(opened.map());
     Measurement { coverage, states: 0, transitions: 0, functions: None, stopped }
 }
 
@@ -160,35 +160,6 @@ fn endless(model: &dyn Model, found: &Exploration, is_probe: &dyn Fn(&str) -> bo
         during: None,
     };
     Some(error_after(model, found, &error, Some(state), is_probe))
-}
-
-/// The program of an example with probes.
-pub fn instrumented(opened: &Opened, probes: &Probes) -> Instrumented {
-    lnt::instrument(opened.model.program(), &opened.sources, probes)
-}
-
-/// Compiles the program of an example with probes.
-pub fn open_instrumented(example: &Example, instrumented: &Instrumented) -> Result<LntModel, CantOpen> {
-    let mut loader = Loader::new();
-    let Some((main, imported)) = instrumented.modules.split_last() else {
-        return Err(CantOpen { diagnostics: Vec::new(), sources: Sources::new() });
-    };
-    for module in imported {
-        loader = loader.module(&module.name, &module.text);
-    }
-    for (name, value) in &example.constants {
-        loader = loader.constant(name, value);
-    }
-    if let Some(root) = &example.root {
-        loader = loader.root(instrumented.root(root));
-    }
-    let mut sources = Sources::new();
-    let model = loader.load_text(&main.file, &main.text, &mut sources).and_then(|checked| {
-        let root =
-            checked.program.main().ok_or_else(|| vec![Diagnostic::error("there is no process MAIN")])?;
-        LntModel::new(checked.program, root, &lnt::Options { provenance: false })
-    });
-    model.map_err(|diagnostics| CantOpen { diagnostics, sources })
 }
 
 /// Whether a label is that of a probe on a gate.

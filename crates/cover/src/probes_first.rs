@@ -8,19 +8,18 @@
 //! endless loop without an action, which is an error of the original, and told as one.
 
 use crate::probes::is_probe as is_probe_label;
-use lnt::LntModel;
 use lts::{LabelId, OriginId};
 use model::{Layout, Model, ModelError, PackedWorker, Provenance, Slot, StateView, Step, Worker};
 
 /// A program with probes on a gate, which are taken first.
 pub struct ProbesFirst<'a> {
-    model: &'a LntModel,
+    model: &'a dyn Model,
     gate: &'a str,
 }
 
 impl<'a> ProbesFirst<'a> {
     /// Gives the probes of a program priority.
-    pub fn new(model: &'a LntModel, gate: &'a str) -> Self {
+    pub fn new(model: &'a dyn Model, gate: &'a str) -> Self {
         Self { model, gate }
     }
 }

@@ -4,19 +4,20 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use explore::Limits;
+use languages::CantOpen;
 use lts::Progress;
-use model::CoverageMap;
+use model::{CoverageMap, Probes};
 use rayon::prelude::*;
-use source::Span;
+use source::{Diagnostic, FileId, Span};
 
 use crate::cache::Cache;
 use crate::coverage::{Coverage, Item, item};
 use crate::encounters::{Evidence, Gathering};
 use crate::finding::{Finding, findings, missing_runs};
-use crate::language::{CantOpen, Opened, Subject};
 use crate::measure::{Measurement, Stopped, measure};
 use crate::probes::{Order, measure_with_probes};
 use crate::specification::{Places, Specification};
+use crate::subject::{Opened, Subject};
 use crate::subset::{Subset, only_reached_by, smallest_subset};
 use crate::suite::Example;
 use crate::trace::measure_trace;
@@ -45,8 +46,7 @@ impl Method {
         }
         match self {
             Method::Direct => {
-                let (mut measurement, found) =
-                    measure(opened.model(), &opened.map, opened.initial(), limits, progress);
+                let (mut measurement, found) = measure(opened.model(), opened.map(), limits, progress);
                 if !found.outcome.is_complete() {
                     opened.recount_functions(&found);
                 }
@@ -122,7 +122,8 @@ impl FunctionOutcome {
     fn new(ready: &[Ready<'_>], measured: &[(Measurement, bool, f64)]) -> Option<Self> {
         let mut specification = Specification::new();
         let add = |one: &Ready<'_>| {
-            specification.add(&one.opened.functions, &one.opened.sources, &|file| one.opened.is_input(file))
+            let opened = &one.opened;
+            specification.add(opened.program.functions(), &opened.sources, &|file| opened.is_input(file))
         };
         let places: Vec<Places> = ready.iter().map(add).collect();
         let map = &specification.map;
@@ -187,15 +188,16 @@ fn open_all<'a>(
         examples.par_iter().map(|example| subject.open(example)).collect();
     let mut specification = Specification::new();
     // A model that imports what only examples provide has no map of its own.
-    if let Ok((map, sources)) = subject.map() {
-        let provided = |file: &str| opened.iter().flatten().any(|one| one.is_input(file));
+    if let Some((map, sources)) = subject.map() {
+        let provided =
+            |file: FileId| opened.iter().flatten().any(|one| one.is_input_file(sources.name(file)));
         specification.add(&map, &sources, &provided);
     }
     let (mut ready, mut wrong) = (Vec::new(), Vec::new());
     for (example, opened) in examples.iter().zip(opened) {
         match opened {
             Ok(opened) => {
-                let places = specification.add(&opened.map, &opened.sources, &|file| opened.is_input(file));
+                let places = specification.add(opened.map(), &opened.sources, &|file| opened.is_input(file));
                 ready.push(Ready { example, opened, places });
             }
             Err(error) => wrong.push(WrongExample { example: example.clone(), error }),
@@ -222,6 +224,19 @@ pub fn run(
     progress: &Progress,
 ) -> Result<Outcome, Vec<WrongExample>> {
     let (specification, ready) = open_all(subject, examples)?;
+    if settings.method == Method::Probes {
+        let without = ready.iter().filter(|one| one.opened.instrumented(&Probes::default()).is_none());
+        let wrong: Vec<WrongExample> = without
+            .map(|one| {
+                let diagnostic = Diagnostic::error("models in this language can't be given probes")
+                    .help("measure without them: `--method direct`");
+                WrongExample { example: one.example.clone(), error: CantOpen::new(diagnostic) }
+            })
+            .collect();
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+    }
     let cache = settings.cache.clone().filter(|_| settings.method == Method::Direct).map(Cache::new);
     let measured: Vec<(Measurement, bool, f64)> = ready
         .par_iter()
@@ -230,9 +245,9 @@ pub fn run(
             let limits = limits_of(ready.example, settings, examples.len());
             let cache = cache.as_ref().filter(|_| ready.example.trace.is_none());
             let key = cache.map(|cache| cache.key(&ready.opened.sources, &limits));
-            let known = cache
-                .zip(key)
-                .and_then(|(cache, key)| cache.get(key, &ready.opened.map, &ready.opened.functions));
+            let known = cache.zip(key).and_then(|(cache, key)| {
+                cache.get(key, ready.opened.map(), ready.opened.program.functions())
+            });
             let (measurement, cached) = match known {
                 Some(known) => (known, true),
                 None => (settings.method.measure(ready.example, &ready.opened, &limits, progress), false),
@@ -266,8 +281,7 @@ fn conclude(
     let mut partial = measured.iter().any(|(measurement, _, _)| measurement.stopped.is_some());
     for one in ready.iter().filter(|one| one.example.trace.is_some()) {
         let limits = limits_of(one.example, settings, 1);
-        let (found, _) =
-            measure(one.opened.model(), &one.opened.map, one.opened.initial(), &limits, progress);
+        let (found, _) = measure(one.opened.model(), one.opened.map(), &limits, progress);
         partial |= found.stopped.is_some();
         of_all_runs.add(&found.coverage.placed(&one.places, map));
     }
@@ -340,7 +354,7 @@ fn gather_evidence(
     }
     for one in ready {
         // Spans are the same whenever the example is opened; a case is observed at its first branch.
-        let map = &one.opened.map;
+        let map = one.opened.map();
         let wanted = |place: &Option<usize>| place.is_some_and(|place| decisions.contains(&place));
         let chosen = map.decisions.iter().zip(&one.places.decisions).filter(|(_, place)| wanted(place));
         let watched: Vec<Span> = chosen
@@ -363,7 +377,7 @@ fn gather_evidence(
             .collect();
         let Ok(opened) = subject.open_watching(one.example, &watched) else { continue };
         let limits = limits_of(one.example, settings, 1);
-        let (_, found) = measure(opened.model(), &opened.map, opened.initial(), &limits, progress);
+        let (_, found) = measure(opened.model(), opened.map(), &limits, progress);
         gathering.look_at_values(&opened, &one.places, &found, specification);
         gathering.look_at(&opened, &one.places, &found, &actions, specification, progress);
     }

@@ -47,7 +47,7 @@ impl Specification {
     }
 
     /// Adds what an example has and is not known yet; files for which `is_input` holds are the example's own.
-    pub fn add(&mut self, map: &CoverageMap, sources: &Sources, is_input: &dyn Fn(&str) -> bool) -> Places {
+    pub fn add(&mut self, map: &CoverageMap, sources: &Sources, is_input: &dyn Fn(FileId) -> bool) -> Places {
         let mut adding = Adding { specification: self, sources, is_input };
         let processes: Vec<Option<usize>> = map.processes.iter().map(|entry| adding.process(entry)).collect();
         let decisions: Vec<Option<usize>> =
@@ -114,17 +114,16 @@ impl Specification {
 struct Adding<'a> {
     specification: &'a mut Specification,
     sources: &'a Sources,
-    is_input: &'a dyn Fn(&str) -> bool,
+    is_input: &'a dyn Fn(FileId) -> bool,
 }
 
 impl Adding<'_> {
     /// A place of the example in the specification's own table of files.
     fn span(&mut self, span: Span) -> Option<Span> {
-        let name = self.sources.name(span.file);
-        if (self.is_input)(name) {
+        if (self.is_input)(span.file) {
             return None;
         }
-        let key = (name.to_owned(), self.sources.text(span.file).to_owned());
+        let key = (self.sources.name(span.file).to_owned(), self.sources.text(span.file).to_owned());
         let own = &mut *self.specification;
         let file = *own.files.entry(key).or_insert_with_key(|(name, text)| own.sources.add(name, text));
         Some(Span { file, ..span })

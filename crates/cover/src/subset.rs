@@ -21,10 +21,14 @@ const MOST_NODES: usize = 200_000;
 
 /// Finds the smallest subset of examples with the coverage of all.
 pub fn smallest_subset(coverages: &[Coverage]) -> Subset {
-    let sets: Vec<Vec<bool>> = coverages.iter().map(Coverage::items).collect();
+    smallest_cover(&coverages.iter().map(Coverage::items).collect::<Vec<_>>())
+}
+
+/// The same for any items: for each example, which of them it covers.
+pub(crate) fn smallest_cover(sets: &[Vec<bool>]) -> Subset {
     let items = sets.first().map_or(0, Vec::len);
     let wanted: Vec<usize> = (0..items).filter(|&item| sets.iter().any(|set| set[item])).collect();
-    let mut search = Search { sets: &sets, best: greedy(&sets, &wanted), nodes: 0 };
+    let mut search = Search { sets, best: greedy(sets, &wanted), nodes: 0 };
     search.extend(&mut Vec::new(), &wanted);
     let mut examples = search.best;
     examples.sort_unstable();

@@ -3,12 +3,13 @@
 //! is told: a hole that stays open may still be closed by something that was not tried.
 
 use lts::Progress;
+use model::Arguments;
 use rayon::prelude::*;
 
 use crate::coverage::{Coverage, Item, item};
 use crate::finding::{Finding, FindingKind, Subject as FindingSubject};
-use crate::language::{Arguments, Opened, Subject};
 use crate::run::{Outcome, Settings, limits_of};
+use crate::subject::{Opened, Subject};
 use crate::suite::Example;
 
 /// What a search for examples has found.
@@ -73,7 +74,7 @@ pub fn suggest(
         .par_iter()
         .map(|(_, example)| {
             let opened = subject.open(example).ok()?;
-            let places = outcome.specification.find(&opened.map, &opened.sources);
+            let places = outcome.specification.find(opened.map(), &opened.sources);
             let limits = limits_of(example, settings, candidates.len());
             let measurement = settings.method.measure(example, &opened, &limits, progress);
             let complete = measurement.stopped.is_none();
@@ -129,7 +130,7 @@ pub fn suggest(
 /// The processes to start: those of the suite, then those that nothing starts.
 fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Root> {
     let mut known: Vec<(String, String)> = Vec::new();
-    for given in opened.iter().flat_map(|(_, opened)| opened.given_arguments()) {
+    for given in opened.iter().flat_map(|(_, opened)| opened.program.given_arguments(&opened.sources)) {
         if !known.contains(&given) {
             known.push(given);
         }
@@ -142,8 +143,8 @@ fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Ro
         if roots.iter().any(|root| root.base == base) {
             continue;
         }
-        let process = opened.root.and_then(|root| place(outcome, opened, root));
-        roots.push(root(base, process, opened.arguments(None, &known, most), &suite));
+        let process = opened.program.started().and_then(|root| place(outcome, opened, root));
+        roots.push(root(base, process, opened.program.arguments(None, &known, most), &suite));
     }
     let map = &outcome.specification.map;
     let reached = map.reachable(&outcome.roots);
@@ -157,7 +158,12 @@ fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Ro
             place: None,
             ..example.clone()
         };
-        roots.push(root(base, Some(process), opened.arguments(Some(&entry.name), &known, most), &suite));
+        roots.push(root(
+            base,
+            Some(process),
+            opened.program.arguments(Some(&entry.name), &known, most),
+            &suite,
+        ));
     }
     // What the suite has tried was tried.
     for root in &mut roots {
@@ -214,7 +220,7 @@ fn root(
 
 /// A process of an example in the specification.
 fn place(outcome: &Outcome, opened: &Opened, process: usize) -> Option<usize> {
-    let span = outcome.specification.own_span(&opened.sources, opened.map.processes[process].span)?;
+    let span = outcome.specification.own_span(&opened.sources, opened.map().processes[process].span)?;
     outcome.specification.map.processes.iter().position(|entry| entry.span == span)
 }
 
@@ -250,10 +256,10 @@ fn not_tried(
         Some(first) => first,
         None => return found,
     };
-    if started.iter().any(|&process| first.gates_of(&map.processes[process].name) > 1) {
+    if started.iter().any(|&process| first.program.gates_of(&map.processes[process].name) > 1) {
         found.push("other gates".to_owned());
     }
-    let constants = all(opened.iter().flat_map(|(_, opened)| opened.constants()).collect());
+    let constants = all(opened.iter().flat_map(|(_, opened)| opened.program.constants()).collect());
     if !constants.is_empty() {
         found.push(format!("other values of {}", constants.join(", ")));
     }

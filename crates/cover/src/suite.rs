@@ -26,6 +26,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use model::Text;
 use serde::Deserialize;
 use source::{Diagnostic, FileId, Sources, Span};
 use toml::Spanned;
@@ -60,12 +61,12 @@ pub struct Example {
 pub struct ExampleModule {
     /// Where it was read, as the suite writes it.
     pub written: String,
-    /// Where it was read.
-    pub path: PathBuf,
+    /// What it says.
+    pub text: Text,
 }
 
-/// Files with these extensions are examples: a module that imports the model, or a trace.
-const EXTENSIONS: [&str; 4] = ["lnt", "seq", "trace", "txt"];
+/// Files with these extensions are traces.
+const TRACES: [&str; 3] = ["seq", "trace", "txt"];
 
 impl Example {
     /// The example in a file, a module that imports the model or a trace, as its extension tells; nothing where it tells
@@ -82,23 +83,25 @@ impl Example {
     /// ```
     pub fn of_file(path: &Path) -> Option<Result<Self, Diagnostic>> {
         let extension = lts::format_extension(path)?;
-        EXTENSIONS.contains(&extension.as_str()).then(|| {
+        let is_trace = TRACES.contains(&extension.as_str());
+        (is_trace || languages::registry().is_model(path)).then(|| {
             let written = path.display().to_string();
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
             let example = Self { name: stem.unwrap_or_default(), ..Self::default() };
-            example.with_file(path, &written)
+            example.with_file(path, &written, &OnDisk)
         })
     }
 
     /// The same from a file.
-    fn with_file(self, path: &Path, written: &str) -> Result<Self, Diagnostic> {
-        let is_module = lts::format_extension(path).as_deref() == Some("lnt");
-        let text = lts::read_bytes(path).map_err(|error| Diagnostic::error(format!("can't read {error}")))?;
+    fn with_file(self, path: &Path, written: &str, files: &dyn SuiteFiles) -> Result<Self, Diagnostic> {
+        let text = files
+            .read(path)
+            .map_err(|reason| Diagnostic::error(format!("can't read {}: {reason}", path.display())))?;
         let written = written.to_owned();
-        if is_module {
-            return Ok(Self { file: Some(ExampleModule { written, path: path.to_path_buf() }), ..self });
+        if languages::registry().is_model(path) {
+            return Ok(Self { file: Some(ExampleModule { written, text }), ..self });
         }
-        match parse_trace(&String::from_utf8_lossy(&text)) {
+        match parse_trace(&text.text) {
             Ok(runs) => Ok(Self { trace: Some(Trace { file: written, runs }), ..self }),
             Err((line, reason)) => Err(Diagnostic::error(format!("{}:{line}: {reason}", path.display()))
                 .help("a trace has one label per line, or is in the simple SEQ format of CADP")),
@@ -183,7 +186,29 @@ pub fn load_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Example>, Ve
     let text =
         lts::read_text(path).map_err(|error| vec![Diagnostic::error(format!("can't read {error}"))])?;
     let file = sources.add(path.display().to_string(), text.clone());
-    parse_suite(file, &text, path.parent().unwrap_or(Path::new("")))
+    parse_suite(file, &text, path.parent().unwrap_or(Path::new("")), &OnDisk)
+}
+
+/// Where the files are that a suite names.
+pub trait SuiteFiles {
+    /// The text of a file.
+    fn read(&self, path: &Path) -> Result<Text, std::io::Error>;
+    /// The files in a folder.
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, std::io::Error>;
+}
+
+/// Files on disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OnDisk;
+
+impl SuiteFiles for OnDisk {
+    fn read(&self, path: &Path) -> Result<Text, std::io::Error> {
+        model::read_text(path)
+    }
+
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
+        Ok(std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect())
+    }
 }
 
 /// Parses the text of a suite whose file lies in a folder.
@@ -193,18 +218,23 @@ pub fn load_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Example>, Ve
 /// let mut sources = source::Sources::new();
 /// let text = "[[example]]\nroot = 'MAIN (2, true)'\nconstants = { SIZE = 3 }\n";
 /// let file = sources.add("suite.toml", text);
-/// let examples = cover::parse_suite(file, text, Path::new("")).unwrap();
+/// let examples = cover::parse_suite(file, text, Path::new(""), &cover::OnDisk).unwrap();
 /// assert_eq!(examples[0].name, "MAIN (2, true) with SIZE = 3");
 /// assert_eq!(examples[0].constants, [("SIZE".to_owned(), "3".to_owned())]);
 ///
 /// let text = "[[example]]\nrot = 'MAIN'\n";
 /// let file = sources.add("suite.toml", text);
-/// let errors = cover::parse_suite(file, text, Path::new("")).unwrap_err();
+/// let errors = cover::parse_suite(file, text, Path::new(""), &cover::OnDisk).unwrap_err();
 /// assert!(sources.render_all(&errors, false).contains("did you mean `root`?"));
 /// ```
-pub fn parse_suite(file: FileId, text: &str, folder: &Path) -> Result<Vec<Example>, Vec<Diagnostic>> {
+pub fn parse_suite(
+    file: FileId,
+    text: &str,
+    folder: &Path,
+    files: &dyn SuiteFiles,
+) -> Result<Vec<Example>, Vec<Diagnostic>> {
     let written: Written = toml::from_str(text).map_err(|error| vec![syntax(file, text, &error)])?;
-    let mut reading = Reading { file, folder, diagnostics: Vec::new(), examples: Vec::new() };
+    let mut reading = Reading { file, folder, files, diagnostics: Vec::new(), examples: Vec::new() };
     for example in &written.example {
         reading.example(example);
     }
@@ -280,6 +310,7 @@ fn syntax(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic {
 struct Reading<'a> {
     file: FileId,
     folder: &'a Path,
+    files: &'a dyn SuiteFiles,
     diagnostics: Vec<Diagnostic>,
     examples: Vec<Example>,
 }
@@ -295,12 +326,12 @@ impl Reading<'_> {
         let example = written.get_ref();
         let (mut modules, mut module_files) = (Vec::new(), Vec::new());
         for (name, path) in &example.modules {
-            match lts::read_text(&self.folder.join(path.get_ref())) {
+            match self.files.read(&self.folder.join(path.get_ref())) {
                 Ok(text) => {
-                    modules.push((name.clone(), text));
+                    modules.push((name.clone(), text.text));
                     module_files.push((name.clone(), path.get_ref().clone()));
                 }
-                Err(error) => self.unreadable(path, &error.error),
+                Err(error) => self.unreadable(path, &error),
             }
         }
         let constants = example.constants.iter();
@@ -337,7 +368,9 @@ impl Reading<'_> {
         match (&example.directory, &example.module) {
             (None, None) => {
                 let example = match &example.file {
-                    Some(file) => base.with_file(&self.folder.join(file.get_ref()), file.get_ref()),
+                    Some(file) => {
+                        base.with_file(&self.folder.join(file.get_ref()), file.get_ref(), self.files)
+                    }
                     None => Ok(base),
                 };
                 match example {
@@ -373,20 +406,22 @@ impl Reading<'_> {
         named: Option<String>,
     ) {
         let directory = self.folder.join(written.get_ref());
-        let entries = match std::fs::read_dir(&directory) {
+        let entries = match self.files.list(&directory) {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(written, &error),
         };
-        let extensions = if module.is_some() { &EXTENSIONS[..1] } else { &EXTENSIONS[..] };
+        let mut extensions = languages::registry().extensions();
+        if module.is_none() {
+            extensions.extend(TRACES);
+        }
         let wanted = |path: &PathBuf| {
             let extension = lts::format_extension(path);
-            extensions.iter().any(|wanted| extension.as_ref().is_some_and(|own| own == wanted))
+            extensions.iter().any(|wanted| extension.as_deref() == Some(*wanted))
         };
-        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(wanted).collect();
+        let mut files: Vec<PathBuf> = entries.into_iter().filter(wanted).collect();
         files.sort();
         if files.is_empty() {
-            let kinds: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
-            let kinds = kinds.join(", ");
+            let kinds = languages::listed(&extensions, "or");
             self.diagnostics.push(
                 Diagnostic::error(format!("the directory {} has no {kinds} files", directory.display()))
                     .label(self.span(written), "no examples here"),
@@ -402,17 +437,17 @@ impl Reading<'_> {
             let as_written = Path::new(written.get_ref()).join(file).display().to_string();
             let mut example = Example { name, ..base.clone() };
             match module {
-                None => match example.with_file(&path, &as_written) {
+                None => match example.with_file(&path, &as_written, self.files) {
                     Ok(example) => self.examples.push(example),
                     Err(diagnostic) => self.wrong_file(Some(written), diagnostic),
                 },
-                Some(module) => match lts::read_text(&path) {
+                Some(module) => match self.files.read(&path) {
                     Ok(text) => {
-                        example.modules.push((module.to_owned(), text));
+                        example.modules.push((module.to_owned(), text.text));
                         example.module_files.push((module.to_owned(), as_written));
                         self.examples.push(example);
                     }
-                    Err(error) => self.unreadable(written, &error.error),
+                    Err(error) => self.unreadable(written, &error),
                 },
             }
         }
@@ -460,7 +495,7 @@ mod tests {
     fn parse(text: &str) -> Result<Vec<Example>, Vec<Diagnostic>> {
         let mut sources = Sources::new();
         let file = sources.add("suite.toml", text);
-        let parsed = parse_suite(file, text, Path::new("nowhere"));
+        let parsed = parse_suite(file, text, Path::new("nowhere"), &OnDisk);
         if let Err(diagnostics) = &parsed {
             assert!(!sources.render_all(diagnostics, false).is_empty());
         }

@@ -12,8 +12,8 @@ use lts::{OriginId, Progress};
 use model::{Model, ModelError, Slot};
 use rustc_hash::FxHashMap;
 
-use crate::language::Opened;
 use crate::measure::{Measurement, Stopped, covered};
+use crate::subject::Opened;
 
 /// A file of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,14 +105,14 @@ pub(crate) fn measure_trace(
     limits: &Limits,
     progress: &Progress,
 ) -> Measurement {
-    opened.model.forget_fired();
+    opened.model().forget_fired();
     let mut following = Following {
         opened,
         limits,
         progress,
         start: Instant::now(),
         labels: FxHashMap::default(),
-        origins: BTreeSet::from([opened.initial()]),
+        origins: BTreeSet::from([opened.model().initial_origin()]),
         states: BTreeSet::new(),
         transitions: 0,
     };
@@ -127,7 +127,7 @@ pub(crate) fn measure_trace(
         }
     }
     let (states, transitions) = (following.states.len() as u64, following.transitions);
-    let coverage = covered(opened.model(), &opened.map, following.origins);
+    let coverage = covered(opened.model(), opened.map(), following.origins);
     let functions = Some(opened.function_coverage());
     Measurement { coverage, states, transitions, functions, stopped }
 }

@@ -13,7 +13,7 @@ impl Case {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.lnt");
         std::fs::write(&path, format!("module m is\n{text}\nend module\n")).unwrap();
-        Self { subject: Subject::new(&path), _folder: folder }
+        Self { subject: Subject::new(&path).unwrap(), _folder: folder }
     }
 
     fn run(&self, roots: &[&str]) -> Outcome {
@@ -234,7 +234,7 @@ fn other_modules_were_not_tried() {
     std::fs::write(&path, text).unwrap();
     let input = "module input is function ON : bool is return false end function end module";
     std::fs::write(folder.path().join("input.lnt"), input).unwrap();
-    let case = Case { subject: Subject::new(&path), _folder: folder };
+    let case = Case { subject: Subject::new(&path).unwrap(), _folder: folder };
     let (_, found) = case.suggest(&[Example::of_root("MAIN (true)")], &Settings::default());
     assert_eq!(found.not_tried, ["other values of ON", "other modules in place of input"]);
 }
@@ -348,8 +348,12 @@ fn modules_of_examples_are_input() {
     let example = Example { modules: vec![("INPUT".to_owned(), input("today"))], ..Example::of_root("MAIN") };
     for method in [Method::Direct, Method::Probes] {
         let settings = Settings { method, ..Settings::default() };
-        let outcome =
-            cover::run(&Subject::new(&path), std::slice::from_ref(&example), &settings, &Progress::new());
+        let outcome = cover::run(
+            &Subject::new(&path).unwrap(),
+            std::slice::from_ref(&example),
+            &settings,
+            &Progress::new(),
+        );
         let outcome = outcome.unwrap_or_else(|_| panic!("the example type-checks"));
         let one = &outcome.examples[0];
         assert_eq!((outcome.coverage.actions.as_slice(), &one.stopped), ([true].as_slice(), &None));

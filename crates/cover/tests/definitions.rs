@@ -8,7 +8,8 @@ fn cover(text: &str, roots: &[&str]) -> Outcome {
     let path = folder.path().join("m.lnt");
     std::fs::write(&path, format!("module m is\n{text}\nend module\n")).unwrap();
     let examples: Vec<Example> = roots.iter().map(|root| Example::of_root(root)).collect();
-    let outcome = cover::run(&Subject::new(&path), &examples, &Settings::default(), &lts::Progress::new());
+    let outcome =
+        cover::run(&Subject::new(&path).unwrap(), &examples, &Settings::default(), &lts::Progress::new());
     outcome.unwrap_or_else(|wrong| {
         let errors: Vec<String> =
             wrong.iter().map(|one| one.error.sources.render_all(&one.error.diagnostics, false)).collect();
@@ -615,8 +616,12 @@ fn a_limit_limits_the_values_that_are_told() {
     let why = [1, 2, 4].map(|threads| {
         let limits = explore::Limits { states: 20_000, threads, ..explore::Limits::default() };
         let settings = Settings { limits, ..Settings::default() };
-        let outcome =
-            cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &lts::Progress::new());
+        let outcome = cover::run(
+            &Subject::new(&path).unwrap(),
+            &[Example::of_root("MAIN")],
+            &settings,
+            &lts::Progress::new(),
+        );
         outcome.unwrap_or_else(|_| panic!("the example type-checks")).findings[0].why.clone()
     });
     assert!(why.iter().all(|why| why[0].ends_with(" and 19991 more")), "{why:?}");
@@ -648,8 +653,12 @@ fn a_limit_gives_partial_coverage() {
     for threads in [1, 2] {
         let limits = explore::Limits { states: 20, threads, ..explore::Limits::default() };
         let settings = Settings { limits, ..Settings::default() };
-        let outcome =
-            cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &lts::Progress::new());
+        let outcome = cover::run(
+            &Subject::new(&path).unwrap(),
+            &[Example::of_root("MAIN")],
+            &settings,
+            &lts::Progress::new(),
+        );
         let outcome = outcome.unwrap_or_else(|_| panic!("the example type-checks"));
         assert_eq!(outcome.examples[0].stopped, Some(cover::Stopped::StateLimit));
         assert_eq!(outcome.coverage.blocks, [true, true, false]);

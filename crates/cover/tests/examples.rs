@@ -19,7 +19,7 @@ impl Case {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.lnt");
         std::fs::write(&path, format!("module m is\n{text}\nend module\n")).unwrap();
-        Self { subject: Subject::new(&path), folder }
+        Self { subject: Subject::new(&path).unwrap(), folder }
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -76,7 +76,7 @@ fn a_module_that_imports_the_model_is_an_example() {
     let text = "[[example]]\ndirectory = 'more'\n[[example]]\nfile = 'all/first.lnt'\nroot = 'START'\n";
     let mut sources = source::Sources::new();
     let file = sources.add("suite.toml", text);
-    let suite = cover::parse_suite(file, text, case.folder.path()).unwrap();
+    let suite = cover::parse_suite(file, text, case.folder.path(), &cover::OnDisk).unwrap();
     let names: Vec<&str> = suite.iter().map(|example| example.name.as_str()).collect();
     assert_eq!(names, ["false", "true", "START with all/first.lnt"]);
     let outcome = case.run(&suite[2..]).unwrap();
@@ -188,7 +188,7 @@ fn following_agrees_with_all_runs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.lnt");
         std::fs::write(&path, random_programs::program(seed)).unwrap();
-        let subject = Subject::new(&path);
+        let subject = Subject::new(&path).unwrap();
         let opened = subject.open(&Example::of_root("MAIN")).unwrap_or_else(|_| panic!("seed {seed}"));
         let model = opened.model();
         let limits = Limits { states: 200, threads: 1, ..Limits::default() };
@@ -213,24 +213,24 @@ fn following_agrees_with_all_runs() {
             continue;
         }
         let initial = model.initial().unwrap();
-        let (mut origins, mut worker) = (vec![opened.initial()], model.worker());
-        let mut run = vec![(opened.initial(), initial.clone())];
+        let (mut origins, mut worker) = (vec![opened.model().initial_origin()], model.worker());
+        let mut run = vec![(model.initial_origin(), initial.clone())];
         all_runs(model, &mut worker, &initial, &labels, &mut run, &mut origins);
-        let mut expected = Coverage::none(&opened.map);
+        let mut expected = Coverage::none(opened.map());
         for mark in origins.iter().flat_map(|&origin| model.provenance().marks_of(origin)) {
             let mark = model.provenance().mark(mark);
             let at = |spans: Vec<source::Span>| spans.iter().position(|&span| span == mark.span);
             match mark.kind {
                 model::MarkKind::Action => {
-                    let place = at(opened.map.actions.iter().map(|one| one.span).collect());
+                    let place = at(opened.map().actions.iter().map(|one| one.span).collect());
                     place.iter().for_each(|&place| expected.actions[place] = true);
                 }
                 model::MarkKind::Block => {
-                    let place = at(opened.map.blocks.iter().map(|one| one.span).collect());
+                    let place = at(opened.map().blocks.iter().map(|one| one.span).collect());
                     place.iter().for_each(|&place| expected.blocks[place] = true);
                 }
                 model::MarkKind::Decision(outcome) => {
-                    let place = at(opened.map.decisions.iter().map(|one| one.span).collect());
+                    let place = at(opened.map().decisions.iter().map(|one| one.span).collect());
                     place.iter().for_each(|&place| {
                         let Outcomes { yes, no } = expected.decisions[place];
                         expected.decisions[place] = Outcomes { yes: yes || outcome, no: no || !outcome };

@@ -17,7 +17,7 @@ fn measure(text: &str, roots: &[&str]) -> (usize, usize, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.lnt");
     std::fs::write(&path, format!("module m is {text}\nend module\n")).unwrap();
-    let subject = Subject::new(&path);
+    let subject = Subject::new(&path).unwrap();
     let examples: Vec<Example> = roots.iter().map(|root| Example::of_root(root)).collect();
     let (settings, progress) = (Settings::default(), Progress::new());
     let outcome = cover::run(&subject, &examples, &settings, &progress).unwrap_or_else(|wrong| {
@@ -287,7 +287,7 @@ fn runs_exercise_only_what_the_text_allows() {
         let path = folder.path().join("m.lnt");
         let text = random_programs::program(seed);
         std::fs::write(&path, &text).unwrap();
-        let subject = Subject::new(&path);
+        let subject = Subject::new(&path).unwrap();
         let example = Example::of_root("MAIN");
         let (Ok(plain), Ok(opened)) = (subject.open(&example), subject.open_following(&example)) else {
             panic!("seed {seed}\n{text}")
@@ -306,15 +306,13 @@ fn runs_exercise_only_what_the_text_allows() {
                 "seed {seed}\n{text}"
             );
         }
-        let allowed: BTreeSet<Pair> = lnt::def_use_pairs(opened.model.program())
-            .into_iter()
-            .map(|pair| (pair.definition, pair.used))
-            .collect();
+        let allowed: BTreeSet<Pair> =
+            opened.program.def_use_pairs().into_iter().map(|pair| (pair.definition, pair.used)).collect();
         let ways = |origin: OriginId| -> Vec<DataFlow> {
             let marks = opened.model().provenance().marks_of(origin).into_iter();
-            marks.filter_map(|mark| opened.model.flow(mark)).collect()
+            marks.filter_map(|mark| opened.model().flow(mark)).collect()
         };
-        let exercised = cover::exercised_pairs(&followed.lts, opened.initial(), ways);
+        let exercised = cover::exercised_pairs(&followed.lts, opened.model().initial_origin(), ways);
         for (definition, used) in exercised.difference(&allowed) {
             let place = |site: &VariableSite| opened.sources.position(site.span);
             // The root that the user asked for is no process of the program.
@@ -322,7 +320,7 @@ fn runs_exercise_only_what_the_text_allows() {
                 panic!("seed {seed}: {:?} to {:?}\n{text}", place(definition), place(used));
             }
         }
-        let twin = enumerated(&followed.lts, ways(opened.initial()), &ways);
+        let twin = enumerated(&followed.lts, ways(opened.model().initial_origin()), &ways);
         assert!(twin.as_ref().is_none_or(|twin| *twin == exercised), "seed {seed}\n{text}");
         (allowed.len(), exercised.len(), usize::from(twin.is_some()))
     };

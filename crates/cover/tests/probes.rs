@@ -7,9 +7,9 @@ use std::path::Path;
 
 use cover::{Coverage, Example, Opened, Order, ProbesFirst, Subject};
 use explore::Limits;
-use lnt::Probes;
 use lts::{Lts, LtsBuilder, Progress, Selector, StateId};
 use model::Model;
+use model::Probes;
 use rayon::prelude::*;
 
 fn explored(model: &dyn Model, states: usize) -> Option<Lts> {
@@ -45,23 +45,22 @@ fn compare_sets(
 ) -> Option<Compared> {
     let original = explored(opened.model(), limit)?;
     let limits = Limits { states: limit * 40, threads: 1, ..Limits::default() };
-    let (direct, _) =
-        cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
+    let (direct, _) = cover::measure(opened.model(), opened.map(), &limits, &Progress::new());
     let direct = direct.coverage;
     let states = original.state_count();
     let (probed_states, first_states, seen) = (0, 0, Vec::new());
     let mut compared =
         Compared { states, probed_states, first_states, seen, critical: 0, liberties: 0, unshown: 0 };
     for set in sets {
-        let instrumented = cover::instrumented(opened, set);
+        let instrumented = opened.instrumented(set).unwrap();
         let written: Vec<&str> = instrumented.modules.iter().map(|module| module.text.as_str()).collect();
         let written = written.join("\n");
-        let model = cover::open_instrumented(example, &instrumented).unwrap_or_else(|error| {
+        let model = opened.open_instrumented(example, &instrumented).unwrap_or_else(|error| {
             panic!("{}\n{text}\n{written}", error.sources.render_all(&error.diagnostics, false))
         });
-        let first = ProbesFirst::new(&model, &instrumented.gate);
+        let first = ProbesFirst::new(model.model(), &instrumented.gate);
         let probed = match order {
-            Order::Any => explored(&model, limits.states)?,
+            Order::Any => explored(model.model(), limits.states)?,
             Order::ProbesFirst => explored(&first, limits.states)?,
         };
         let hidden = probed.hide(&[Selector::parse(&instrumented.gate).unwrap()]);
@@ -104,7 +103,7 @@ fn compare_sets(
 
 /// Both claims with all probes at once, in any order and with probes first, which see the same.
 fn compare(example: &Example, opened: &Opened, limit: usize, text: &str) -> Option<Compared> {
-    let all = [Probes::all(&opened.map)];
+    let all = [Probes::all(opened.map())];
     let any = compare_sets(example, opened, &all, Order::Any, limit, text)?;
     let first = compare_sets(example, opened, &all, Order::ProbesFirst, limit, text)?;
     assert_eq!(any.seen, first.seen, "{text}");
@@ -124,7 +123,7 @@ fn small_sets(map: &model::CoverageMap, size: usize) -> Vec<Probes> {
 }
 
 fn open(path: &Path, example: &Example) -> Opened {
-    Subject::new(path).open(example).unwrap_or_else(|error| {
+    Subject::new(path).unwrap().open(example).unwrap_or_else(|error| {
         panic!("{}", error.sources.render_all(&error.diagnostics, false));
     })
 }
@@ -139,7 +138,7 @@ fn on_random_programs() {
         let text = random_programs::program(seed);
         std::fs::write(&path, &text).unwrap();
         let example = Example::of_root("MAIN");
-        let opened = Subject::new(&path).open(&example).unwrap_or_else(|error| {
+        let opened = Subject::new(&path).unwrap().open(&example).unwrap_or_else(|error| {
             panic!("seed {seed}: {}\n{text}", error.sources.render_all(&error.diagnostics, false))
         });
         compare(&example, &opened, 500, &format!("seed {seed}\n{text}"))
@@ -175,8 +174,7 @@ fn the_liberty_is_all_that_differs() {
     let compared = compare(&example, &opened, 1000, text).unwrap();
     assert_eq!((compared.critical, compared.liberties), (2, 1));
     let limits = Limits::default();
-    let (direct, _) =
-        cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &Progress::new());
+    let (direct, _) = cover::measure(opened.model(), opened.map(), &limits, &Progress::new());
     let probes = cover::measure_with_probes(&example, &opened, Order::ProbesFirst, &limits, &Progress::new());
     assert!(direct.coverage.decisions[0].yes && !probes.coverage.decisions[0].yes);
 }
@@ -191,9 +189,9 @@ fn probes_are_written_as_in_the_tables() {
             format!("module m is process MAIN [A, B, C : none] (x : nat) is {body} end process end module");
         std::fs::write(&path, text).unwrap();
         let opened = open(&path, &Example::of_root("MAIN (1)"));
-        let decisions = (0..opened.map.decisions.len()).collect();
+        let decisions = (0..opened.map().decisions.len()).collect();
         let probes = Probes { decisions, ..Probes::default() };
-        let text = cover::instrumented(&opened, &probes).modules[0].text.clone();
+        let text = opened.instrumented(&probes).unwrap().modules[0].text.clone();
         let (_, body) = text.split_once(" is ").and_then(|(_, rest)| rest.split_once(" is ")).unwrap();
         body.trim_end_matches(" end process end module").to_owned()
     };
@@ -234,9 +232,9 @@ fn both(text: &str, root: &str) -> (Coverage, Coverage, String) {
     let opened = open(&path, &example);
     compare(&example, &opened, 1000, text).unwrap();
     let (limits, progress) = (Limits::default(), Progress::new());
-    let (direct, _) = cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &progress);
+    let (direct, _) = cover::measure(opened.model(), opened.map(), &limits, &progress);
     let probed = cover::measure_with_probes(&example, &opened, Order::ProbesFirst, &limits, &progress);
-    let written = cover::instrumented(&opened, &Probes::all(&opened.map)).modules[0].text.clone();
+    let written = opened.instrumented(&Probes::all(opened.map())).unwrap().modules[0].text.clone();
     (direct.coverage, probed.coverage, written)
 }
 
@@ -314,11 +312,11 @@ fn on_the_bundled_models() {
     for (path, examples) in subjects {
         for example in examples {
             // Modules without a process to start are tried with those that import them.
-            let Ok(opened) = Subject::new(&path).open(&example) else { continue };
+            let Ok(opened) = Subject::new(&path).unwrap().open(&example) else { continue };
             let text = format!("{} {}", path.display(), example.name);
             // All probes at once where that is feasible; else a few at a time, and all of them taken first.
             let done = compare(&example, &opened, 2_000, &text).map(|_| ()).or_else(|| {
-                let (few, all) = (small_sets(&opened.map, 4), [Probes::all(&opened.map)]);
+                let (few, all) = (small_sets(opened.map(), 4), [Probes::all(opened.map())]);
                 compare_sets(&example, &opened, &few, Order::Any, 40_000, &text)?;
                 compare_sets(&example, &opened, &all, Order::ProbesFirst, 40_000, &text).map(|_| ())
             });
@@ -339,7 +337,7 @@ fn on_the_bundled_models() {
 #[test]
 fn on_a_quiet_day_at_the_station() {
     let (example, opened) = station("QUIET_DAY");
-    let all = [Probes::all(&opened.map)];
+    let all = [Probes::all(opened.map())];
     let compared = compare_sets(&example, &opened, &all, Order::ProbesFirst, 2_000, "QUIET_DAY").unwrap();
     println!("{} states, {} with probes", compared.states, compared.probed_states);
     assert!(compared.states > 1_000);
@@ -350,11 +348,11 @@ fn on_a_quiet_day_at_the_station() {
 fn on_the_whole_station() {
     let (example, opened) = station("MAIN");
     let (limits, progress) = (Limits::default(), Progress::new());
-    let (direct, _) = cover::measure(opened.model(), &opened.map, opened.initial(), &limits, &progress);
+    let (direct, _) = cover::measure(opened.model(), opened.map(), &limits, &progress);
     let probed = cover::measure_with_probes(&example, &opened, Order::ProbesFirst, &limits, &progress);
     assert_eq!((&direct.stopped, &probed.stopped), (&None, &None));
     println!("{} states, {} with probes", direct.states, probed.states);
-    let critical = cover::instrumented(&opened, &Probes::all(&opened.map)).critical_decisions;
+    let critical = opened.instrumented(&Probes::all(opened.map())).unwrap().critical_decisions;
     let (direct, probed) = (direct.coverage, probed.coverage);
     assert_eq!((&direct.blocks, &direct.actions), (&probed.blocks, &probed.actions));
     for (decision, critical) in critical.into_iter().enumerate() {
@@ -363,9 +361,9 @@ fn on_the_whole_station() {
         assert!(own == other || seen_only_directly, "decision {decision}: {own:?}, with probes {other:?}");
     }
 
-    let instrumented = cover::instrumented(&opened, &Probes::all(&opened.map));
-    let model = cover::open_instrumented(&example, &instrumented).ok().unwrap();
-    let model = ProbesFirst::new(&model, &instrumented.gate);
+    let instrumented = opened.instrumented(&Probes::all(opened.map())).unwrap();
+    let model = opened.open_instrumented(&example, &instrumented).ok().unwrap();
+    let model = ProbesFirst::new(model.model(), &instrumented.gate);
     let original = explore::explore(opened.model(), &limits, &progress).lts;
     let probed = explore::explore(&model, &limits, &progress).lts;
     let hidden = without_forced_steps(&probed.hide(&[Selector::parse(&instrumented.gate).unwrap()]));

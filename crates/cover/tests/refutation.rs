@@ -19,7 +19,8 @@ fn covered(text: &str) -> Option<Outcome> {
     std::fs::write(&path, text).unwrap();
     let limits = Limits { states: MOST_STATES, threads: 1, ..Limits::default() };
     let settings = Settings { limits, ..Settings::default() };
-    let outcome = cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &Progress::new());
+    let outcome =
+        cover::run(&Subject::new(&path).unwrap(), &[Example::of_root("MAIN")], &settings, &Progress::new());
     outcome.ok().filter(|outcome| outcome.examples[0].stopped.is_none())
 }
 
@@ -266,7 +267,8 @@ fn a_guard_that_holds_counts_within_limits() {
     std::fs::write(&path, text).unwrap();
     let limits = Limits { states: 10, ..Limits::default() };
     let settings = Settings { limits, ..Settings::default() };
-    let outcome = cover::run(&Subject::new(&path), &[Example::of_root("MAIN")], &settings, &Progress::new());
+    let outcome =
+        cover::run(&Subject::new(&path).unwrap(), &[Example::of_root("MAIN")], &settings, &Progress::new());
     let outcome = outcome.unwrap_or_else(|_| panic!("the example type-checks"));
     assert_eq!(outcome.examples[0].stopped, Some(cover::Stopped::StateLimit));
     assert_eq!(outcome.coverage.decisions, [cover::Outcomes { yes: true, no: true }]);

@@ -32,6 +32,7 @@ mod engine;
 mod prefetch;
 mod store;
 mod team;
+mod walk;
 
 use std::time::Duration;
 
@@ -39,6 +40,7 @@ use lts::{LabelId, Lts, Progress, StateId};
 use model::{Model, ModelError, Slot};
 
 use store::Store;
+pub use walk::{NotARun, Walk, WalkStep, guided};
 
 /// When to stop before everything is explored, and what to keep.
 #[derive(Clone, Debug)]

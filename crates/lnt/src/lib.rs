@@ -25,6 +25,7 @@ mod check;
 mod compile;
 mod coverage;
 pub mod data;
+mod language;
 mod lexer;
 mod load;
 mod model;
@@ -35,9 +36,7 @@ mod run;
 mod tree;
 pub mod typed;
 
-pub use coverage::{
-    Arguments, Instrumented, InstrumentedModule, Probes, arguments, coverage_map, def_use_pairs,
-    function_map, instrument,
-};
+pub use coverage::{arguments, coverage_map, def_use_pairs, function_map, instrument};
+pub use language::Lnt;
 pub use load::{Checked, Loader, load, load_text};
 pub use model::{LntModel, Options};

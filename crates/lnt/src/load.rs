@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use model::{Folders, Input, Missing, Overlay, Text};
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, FileId, Sources};
 
@@ -64,18 +65,9 @@ pub fn load_text(name: &str, text: &str, sources: &mut Sources) -> Result<Checke
 #[derive(Clone, Debug, Default)]
 pub struct Loader {
     include: Vec<PathBuf>,
-    texts: Vec<ModuleText>,
+    texts: Vec<Text>,
     root: Option<String>,
     constants: Vec<(String, String)>,
-}
-
-/// A module that is given as text.
-#[derive(Clone, Debug)]
-struct ModuleText {
-    name: String,
-    /// The file that messages name.
-    file: String,
-    text: String,
 }
 
 impl Loader {
@@ -91,31 +83,8 @@ impl Loader {
     }
 
     /// Provides the module of this name as text: it is used instead of any file.
-    pub fn module(self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        let name = name.into();
-        let file = format!("{name}.lnt");
-        self.text(ModuleText { name, file, text: text.into() })
-    }
-
-    /// Provides the module of a file as text, such as one that is being edited: it is used instead of any file, and
-    /// messages name the file.
-    ///
-    /// ```
-    /// let mut sources = source::Sources::new();
-    /// let loader = lnt::Loader::new().file("models/data.lnt", "module data is end end module");
-    /// let main = "module main (DATA) is process MAIN is null end process end module";
-    /// let errors = loader.load_text("models/main.lnt", main, &mut sources).unwrap_err();
-    /// assert!(sources.render_all(&errors, false).contains("models/data.lnt:1:16"));
-    /// ```
-    pub fn file(self, file: impl Into<String>, text: impl Into<String>) -> Self {
-        let file = file.into();
-        let name = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        self.text(ModuleText { name, file, text: text.into() })
-    }
-
-    fn text(mut self, module: ModuleText) -> Self {
-        self.texts.retain(|known| !known.name.eq_ignore_ascii_case(&module.name));
-        self.texts.push(module);
+    pub fn module(mut self, name: &str, text: impl Into<String>) -> Self {
+        self.texts.push(Text::new(format!("{name}.lnt"), text));
         self
     }
 
@@ -153,15 +122,13 @@ impl Loader {
 
     /// Loads the module in a file and everything it imports.
     pub fn load(&self, path: &Path, sources: &mut Sources) -> Result<Checked, Vec<Diagnostic>> {
-        let text = match read(path) {
-            Ok(text) => text,
+        match model::read_text(path) {
+            Ok(main) => self.run(&main, true, sources),
             Err(reason) => {
                 let message = format!("can't read {}: {reason}", path.display());
-                return Err(vec![Diagnostic::error(message)]);
+                Err(vec![Diagnostic::error(message)])
             }
-        };
-        let directory = path.parent().map(Path::to_path_buf);
-        self.run(path.display().to_string(), text, directory, sources)
+        }
     }
 
     /// Loads a root module given as text; its imports are texts of this loader or files of the include
@@ -172,37 +139,39 @@ impl Loader {
         text: &str,
         sources: &mut Sources,
     ) -> Result<Checked, Vec<Diagnostic>> {
-        self.run(name.to_owned(), text.to_owned(), None, sources)
+        self.run(&Text::new(name, text), false, sources)
     }
 
-    fn run(
-        &self,
-        name: String,
-        text: String,
-        directory: Option<PathBuf>,
-        sources: &mut Sources,
-    ) -> Result<Checked, Vec<Diagnostic>> {
-        let mut run = Run {
-            loader: self,
-            sources,
-            modules: Vec::new(),
-            by_name: FxHashMap::default(),
-            diagnostics: Vec::new(),
+    fn run(&self, main: &Text, beside: bool, sources: &mut Sources) -> Result<Checked, Vec<Diagnostic>> {
+        let folders = Folders { beside, include: self.include.clone() };
+        let texts = Overlay::new(self.texts.clone(), &folders);
+        let input = Input {
+            texts: &texts,
+            root: self.root.as_deref(),
+            constants: &self.constants,
+            ..Input::new(main)
         };
-        run.main_module(name, text, directory);
-        run.constants();
-        run.instantiation();
-        let Run { modules, mut diagnostics, .. } = run;
-        // Where a definition is missing or misread, every use of it would be reported as well.
-        let complete = !diagnostics.iter().any(Diagnostic::is_error);
-        let program = complete.then(|| check::check(&modules, &mut diagnostics));
-        match program {
-            Some(mut program) if !diagnostics.iter().any(Diagnostic::is_error) => {
-                program.root = self.root.as_ref().and_then(|_| program.process_named(root::NAME));
-                Ok(Checked { program, warnings: diagnostics })
-            }
-            _ => Err(diagnostics),
+        check_input(&input, sources)
+    }
+}
+
+/// Loads and checks what is given.
+pub(crate) fn check_input(input: &Input<'_>, sources: &mut Sources) -> Result<Checked, Vec<Diagnostic>> {
+    let mut run =
+        Run { input, sources, modules: Vec::new(), by_name: FxHashMap::default(), diagnostics: Vec::new() };
+    run.main_module();
+    run.constants();
+    run.instantiation();
+    let Run { modules, mut diagnostics, .. } = run;
+    // Where a definition is missing or misread, every use of it would be reported as well.
+    let complete = !diagnostics.iter().any(Diagnostic::is_error);
+    let program = complete.then(|| check::check(&modules, &mut diagnostics));
+    match program {
+        Some(mut program) if !diagnostics.iter().any(Diagnostic::is_error) => {
+            program.root = input.root.and_then(|_| program.process_named(root::NAME));
+            Ok(Checked { program, warnings: diagnostics })
         }
+        _ => Err(diagnostics),
     }
 }
 
@@ -219,7 +188,7 @@ enum Progress {
 }
 
 struct Run<'a> {
-    loader: &'a Loader,
+    input: &'a Input<'a>,
     sources: &'a mut Sources,
     /// Imported modules before their importers.
     modules: Vec<Parsed>,
@@ -228,17 +197,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn main_module(&mut self, name: String, text: String, directory: Option<PathBuf>) {
-        let Some(module) = self.parse(name, text) else { return };
+    fn main_module(&mut self) {
+        let Some(module) = self.parse(self.input.main.clone()) else { return };
         let key = module.name.key();
         self.by_name.insert(key.clone(), Progress::Open);
-        self.finish(module, directory, key, 0);
+        self.finish(module, self.input.main.name.clone(), key, 0);
     }
 
     /// The process that the user asks for belongs to the root module, which sees everything.
     fn instantiation(&mut self) {
-        let Some(text) = &self.loader.root else { return };
-        let file = self.sources.add("root process", text.clone());
+        let Some(text) = self.input.root else { return };
+        let file = self.sources.add_given("root process", text);
         let modules = self.modules.iter().map(|parsed| &parsed.module);
         let process = root::process(file, text, modules, &mut self.diagnostics);
         if let (Some(process), Some(last)) = (process, self.modules.last_mut()) {
@@ -248,10 +217,9 @@ impl Run<'_> {
 
     /// Gives constants the values that the user asks for.
     fn constants(&mut self) {
-        let loader = self.loader;
-        for (name, value) in &loader.constants {
+        for (name, value) in self.input.constants {
             let text = format!("return {value}");
-            let file = self.sources.add(format!("constant {name}"), text.clone());
+            let file = self.sources.add_given(format!("constant {name}"), text.clone());
             let Some(body) = parser::parse_statement(file, &text, &mut self.diagnostics) else { continue };
             let constants = self.modules.iter_mut().flat_map(|parsed| &mut parsed.module.functions);
             let mut constants: Vec<&mut tree::Callable> = constants
@@ -273,7 +241,7 @@ impl Run<'_> {
         }
     }
 
-    fn parse(&mut self, name: String, text: String) -> Option<tree::Module> {
+    fn parse(&mut self, Text { name, text }: Text) -> Option<tree::Module> {
         if text.len() >= u32::MAX as usize {
             self.diagnostics.push(Diagnostic::error(format!("{name} is larger than 4 GiB")));
             return None;
@@ -282,7 +250,7 @@ impl Run<'_> {
         parser::parse(file, self.sources.text(file), &mut self.diagnostics)
     }
 
-    fn finish(&mut self, module: tree::Module, directory: Option<PathBuf>, key: String, depth: usize) {
+    fn finish(&mut self, module: tree::Module, name: String, key: String, depth: usize) {
         let mut imports = Vec::new();
         let mut seen: Vec<&Name> = Vec::new();
         for import in &module.imports {
@@ -295,20 +263,14 @@ impl Run<'_> {
                 continue;
             }
             seen.push(import);
-            imports.extend(self.import(import, directory.as_deref(), &module.name, depth));
+            imports.extend(self.import(import, &name, &module.name, depth));
         }
         let position = self.modules.len();
         self.modules.push(Parsed { module, imports });
         self.by_name.insert(key, Progress::Done(Some(position)));
     }
 
-    fn import(
-        &mut self,
-        import: &Name,
-        directory: Option<&Path>,
-        importer: &Name,
-        depth: usize,
-    ) -> Option<usize> {
+    fn import(&mut self, import: &Name, from: &str, importer: &Name, depth: usize) -> Option<usize> {
         let key = import.key();
         match self.by_name.get(&key) {
             Some(Progress::Done(position)) => return *position,
@@ -333,10 +295,9 @@ impl Run<'_> {
             return None;
         }
         self.by_name.insert(key.clone(), Progress::Open);
-        let module = self.find(import, directory);
-        match module {
-            Some((module, directory)) => {
-                self.finish(module, directory, key.clone(), depth + 1);
+        match self.find(import, from) {
+            Some((module, name)) => {
+                self.finish(module, name, key.clone(), depth + 1);
                 match self.by_name.get(&key) {
                     Some(Progress::Done(position)) => *position,
                     _ => None,
@@ -349,53 +310,34 @@ impl Run<'_> {
         }
     }
 
-    fn find(&mut self, import: &Name, directory: Option<&Path>) -> Option<(tree::Module, Option<PathBuf>)> {
-        let text = self.loader.texts.iter().find(|known| known.name.eq_ignore_ascii_case(&import.text));
-        if let Some(known) = text {
-            let mut module = self.parse(known.file.clone(), known.text.clone())?;
-            // It takes the place of a module, and its name.
-            module.name.text.clone_from(&import.text);
-            return Some((module, directory.map(Path::to_path_buf)));
-        }
-        let searched: Vec<&Path> =
-            directory.into_iter().chain(self.loader.include.iter().map(PathBuf::as_path)).collect();
-        let wanted = ["", ".gz", ".zst"].map(|packed| format!("{}.lnt{packed}", import.text));
-        let mut known = Vec::new();
-        for directory in &searched {
-            let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-            let Ok(entries) = std::fs::read_dir(directory) else { continue };
-            let mut names: Vec<String> =
-                entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-            names.sort();
-            let exact = wanted.iter().find(|wanted| names.contains(wanted));
-            let alike = |wanted: &String| names.iter().find(|name| name.eq_ignore_ascii_case(wanted));
-            if let Some(name) = exact.or_else(|| wanted.iter().find_map(alike)) {
-                return self.read_module(import, directory, name);
-            }
-            known.extend(names.into_iter().filter_map(|name| name.strip_suffix(".lnt").map(str::to_owned)));
-        }
-        self.missing(import, &searched, &known);
-        None
-    }
-
-    fn read_module(
-        &mut self,
-        import: &Name,
-        directory: &Path,
-        file: &str,
-    ) -> Option<(tree::Module, Option<PathBuf>)> {
-        let path = if directory == Path::new(".") { PathBuf::from(file) } else { directory.join(file) };
-        match read(&path) {
-            Ok(text) => {
-                let module = self.parse(path.display().to_string(), text)?;
-                if module.name.key() != import.key() {
-                    self.wrong_name(import, &module.name);
+    fn find(&mut self, import: &Name, from: &str) -> Option<(tree::Module, String)> {
+        match self.input.texts.find(&format!("{}.lnt", import.text), from) {
+            Ok(found) => {
+                // Beside a text that stands in for a file lies what lies beside the one that names it.
+                let place = if found.stands_in { from.to_owned() } else { found.text.name.clone() };
+                let mut module = self.parse(found.text)?;
+                match found.stands_in {
+                    true => module.name.text.clone_from(&import.text),
+                    false if module.name.key() != import.key() => self.wrong_name(import, &module.name),
+                    false => {}
                 }
-                Some((module, Some(directory.to_path_buf())))
+                Some((module, place))
             }
-            Err(reason) => {
+            Err(Missing::Unreadable(reason)) => {
                 let message = format!("can't read module `{}`: {reason}", import.text);
                 self.diagnostics.push(Diagnostic::error(message).label(import.span, "imported here"));
+                None
+            }
+            Err(Missing::NotFound { searched, there }) => {
+                let known = there.iter().filter_map(|name| name.strip_suffix(".lnt"));
+                let near = source::closest(&import.text, known);
+                let mut diagnostic = Diagnostic::error(format!("can't find module `{}`", import.text))
+                    .label(import.span, format!("there is no file `{}.lnt`", import.text));
+                if !searched.is_empty() {
+                    diagnostic = diagnostic.note(format!("searched in {}", searched.join(", ")));
+                }
+                let help = near.map(|near| format!("did you mean `{near}`?"));
+                self.diagnostics.push(diagnostic.maybe_help(help));
                 None
             }
         }
@@ -408,25 +350,4 @@ impl Run<'_> {
                 .label(import.span, "imported here"),
         );
     }
-
-    fn missing(&mut self, import: &Name, searched: &[&Path], known: &[String]) {
-        let near = source::closest(&import.text, known.iter().map(String::as_str));
-        let directories: Vec<String> = searched
-            .iter()
-            .map(|path| if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() })
-            .collect();
-        let mut diagnostic = Diagnostic::error(format!("can't find module `{}`", import.text))
-            .label(import.span, format!("there is no file `{}.lnt`", import.text));
-        if !directories.is_empty() {
-            diagnostic = diagnostic.note(format!("searched in {}", directories.join(", ")));
-        }
-        self.diagnostics.push(diagnostic.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
-    }
-}
-
-/// The text of a file. Comments in other encodings than UTF-8 are common in old models, and harmless.
-fn read(path: &Path) -> Result<String, std::io::Error> {
-    let bytes = lts::read_bytes(path).map_err(|error| error.error)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }

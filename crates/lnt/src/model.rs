@@ -5,14 +5,14 @@ use std::sync::atomic::Ordering;
 
 use lts::{LabelId, OriginId};
 use model::{
-    DataFlow, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType, PackedWorker,
-    Provenance, SharedRows, Slot, StateView, Worker,
+    DataFlow, Gate, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType,
+    PackedWorker, Provenance, SharedRows, Slot, Starting, StateView, Telling, Worker,
 };
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
 use crate::compile::types::Kind;
-use crate::compile::{Compiled, Root, Telling, compile};
+use crate::compile::{Compiled, Root, compile};
 use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
     print_value, read_summary, summary_mark,
@@ -65,23 +65,15 @@ impl LntModel {
     /// Compiles a program from one of its processes, which has no value parameters.
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
-        Self::build(program, root, telling)
+        Self::build(program, root, telling, Starting::Root)
     }
 
-    /// Compiles a program so that the origins of its steps also tell the values that some decisions were evaluated
-    /// on ([`LntModel::observations`]), and that it tells what fired in functions ([`LntModel::fired_in_functions`]).
-    /// States and steps are the same.
-    pub fn observing(program: Program, root: ProcessId, decisions: &[Span]) -> Result<Self, Vec<Diagnostic>> {
-        Self::build(program, root, Telling::Coverage(decisions))
-    }
-
-    /// Compiles a program so that the origins of its steps tell which variables were defined and used
-    /// ([`LntModel::flow`]), and nothing else. States and steps are the same.
-    pub fn following(program: Program, root: ProcessId) -> Result<Self, Vec<Diagnostic>> {
-        Self::build(program, root, Telling::Flows)
-    }
-
-    fn build(program: Program, root: ProcessId, telling: Telling<'_>) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn build(
+        program: Program,
+        root: ProcessId,
+        telling: Telling<'_>,
+        starting: Starting,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
             let parameters = match process.parameters.len() {
@@ -91,7 +83,7 @@ impl LntModel {
             return Err(vec![
                 Diagnostic::error(format!("process {} needs arguments to start", process.name))
                     .label(process.span, parameters)
-                    .help(format!("start it with `--root '{} (…)'`", process.name)),
+                    .help(starting.advice(&format!("{} (…)", process.name))),
             ]);
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
@@ -155,26 +147,6 @@ impl LntModel {
         &self.program
     }
 
-    /// The gates that labels can have, the internal action and termination aside, each with the lists of offers that its
-    /// actions have.
-    pub fn visible_gates(&self) -> Vec<(&str, Vec<Vec<OfferType>>)> {
-        let code = &self.compiled.code;
-        let gates = code.gates.iter().enumerate().filter(|(_, gate)| !gate.hidden);
-        gates
-            .map(|(number, gate)| {
-                let actions = code.actions.iter().filter(|action| action.gate as usize == number);
-                let mut profiles: Vec<Vec<OfferType>> = Vec::new();
-                for action in actions {
-                    let profile = action.offers.iter().map(|&(_, ty)| self.offer_type(ty)).collect();
-                    if !profiles.contains(&profile) {
-                        profiles.push(profile);
-                    }
-                }
-                (gate.name.as_str(), profiles)
-            })
-            .collect()
-    }
-
     fn offer_type(&self, ty: TypeId) -> OfferType {
         match &self.compiled.types[ty.index()].kind {
             Kind::Bool => OfferType::Names(["FALSE", "TRUE"].map(str::to_owned).into()),
@@ -188,57 +160,9 @@ impl LntModel {
         }
     }
 
-    /// What marks of steps tell about the values of decisions, where they are observations. The values known by now are
-    /// looked up once.
-    pub fn observations(&self) -> impl Fn(MarkId) -> Option<Observation> + '_ {
-        let values = self.values();
-        move |mark| {
-            let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
-            let value = |pair: &[u32]| {
-                let (span, ty) = self.compiled.code.observed[pair[0] as usize];
-                (span, print_value(&values, ty, pair[1]))
-            };
-            Some(Observation {
-                decision: self.provenance.mark(MarkId(row[0])).span,
-                outcome: (row[1] < 2).then_some(row[1] == 1),
-                values: row[2..].chunks_exact(2).map(value).collect(),
-            })
-        }
-    }
-
-    /// What a mark of a step tells about the variables that the step defines and uses. Where an origin has several
-    /// such marks, there are as many ways to take the step.
-    pub fn flow(&self, mark: MarkId) -> Option<DataFlow> {
-        let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
-        Some(read_summary(&row, &self.compiled.code.flow_sites))
-    }
-
     /// The functions that the program can call from its root.
     pub fn functions(&self) -> &[FunctionId] {
         &self.compiled.functions
-    }
-
-    /// The blocks and outcomes of functions that were executed so far, by whichever worker.
-    pub fn fired_in_functions(&self) -> Vec<(MarkKind, Span)> {
-        let fired = self.compiled.function_marks.iter().zip(&self.compiled.fired);
-        fired.filter(|(_, fired)| fired.load(Ordering::Relaxed)).map(|(&mark, _)| mark).collect()
-    }
-
-    /// Forgets what was executed in functions since the initial state.
-    pub fn forget_fired(&self) {
-        for (flag, &fired) in self.compiled.fired.iter().zip(&self.initially_fired) {
-            flag.store(fired, Ordering::Relaxed);
-        }
-    }
-
-    /// Looks at the rendezvous of states, on one thread.
-    pub fn observer(&self) -> Box<dyn Observer + '_> {
-        Box::new(LntWorker::new(self))
-    }
-
-    /// The constructs that fire before the first step.
-    pub fn initial_origin(&self) -> OriginId {
-        self.initial_origin
     }
 
     fn values(&self) -> Values<'_> {
@@ -297,6 +221,72 @@ impl Model for LntModel {
 
     fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    fn initial_origin(&self) -> OriginId {
+        self.initial_origin
+    }
+
+    /// Only what was executed in a state that was looked at has an origin: the table of origins holds just that.
+    fn fired(&self) -> Option<Vec<OriginId>> {
+        Some((0..self.provenance.origins().len() as u32).map(OriginId::from_raw).collect())
+    }
+
+    fn visible_gates(&self) -> Option<Vec<Gate>> {
+        let code = &self.compiled.code;
+        let gates = code.gates.iter().enumerate().filter(|(_, gate)| !gate.hidden);
+        let told = gates.map(|(number, gate)| {
+            let actions = code.actions.iter().filter(|action| action.gate as usize == number);
+            let mut profiles: Vec<Vec<OfferType>> = Vec::new();
+            for action in actions {
+                let profile = action.offers.iter().map(|&(_, ty)| self.offer_type(ty)).collect();
+                if !profiles.contains(&profile) {
+                    profiles.push(profile);
+                }
+            }
+            Gate { name: gate.name.clone(), profiles }
+        });
+        Some(told.collect())
+    }
+
+    fn types(&self) -> Option<Vec<String>> {
+        Some(self.program.types.iter().map(|one| one.name.clone()).collect())
+    }
+
+    fn observer(&self) -> Option<Box<dyn Observer + '_>> {
+        Some(Box::new(LntWorker::new(self)))
+    }
+
+    fn observations(&self) -> Box<dyn Fn(MarkId) -> Option<Observation> + '_> {
+        let values = self.values();
+        Box::new(move |mark| {
+            let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
+            let value = |pair: &[u32]| {
+                let (span, ty) = self.compiled.code.observed[pair[0] as usize];
+                (span, print_value(&values, ty, pair[1]))
+            };
+            Some(Observation {
+                decision: self.provenance.mark(MarkId(row[0])).span,
+                outcome: (row[1] < 2).then_some(row[1] == 1),
+                values: row[2..].chunks_exact(2).map(value).collect(),
+            })
+        })
+    }
+
+    fn flow(&self, mark: MarkId) -> Option<DataFlow> {
+        let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
+        Some(read_summary(&row, &self.compiled.code.flow_sites))
+    }
+
+    fn fired_in_functions(&self) -> Vec<(MarkKind, Span)> {
+        let fired = self.compiled.function_marks.iter().zip(&self.compiled.fired);
+        fired.filter(|(_, fired)| fired.load(Ordering::Relaxed)).map(|(&mark, _)| mark).collect()
+    }
+
+    fn forget_fired(&self) {
+        for (flag, &fired) in self.compiled.fired.iter().zip(&self.initially_fired) {
+            flag.store(fired, Ordering::Relaxed);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a verdict alone would hide: predicates that no label satisfies, and properties that hold for want of an
 //! occasion.
 
-use model::OfferType;
+use model::{Gate, OfferType};
 use source::{Diagnostic, closest};
 
 use crate::action::LabelText;
@@ -98,24 +98,12 @@ fn may_match(pattern: &ActionPattern, labels: &[&str], variables: &[String]) -> 
 /// # Ok::<(), lts::SelectorError>(())
 /// ```
 pub fn unmatched_selector(option: &str, selector: &lts::Selector, labels: &[&str]) -> Option<Diagnostic> {
-    if labels.iter().any(|label| selector.matches(label)) {
-        return None;
-    }
-    let what = match selector {
-        lts::Selector::Gate(_) => "no label has this gate",
-        lts::Selector::Exact(_) => "there is no such label",
-        lts::Selector::Pattern(_) => "this pattern matches no label",
-    };
+    let told = selector.unmatched(option, labels)?;
     let help = match selector {
-        lts::Selector::Gate(gate) => {
-            closest(gate, gates(labels)).map(|gate| format!("did you mean `{gate}`?"))
-        }
-        lts::Selector::Exact(text) => {
-            closest(text, labels.iter().copied()).map(|label| format!("did you mean \"{label}\"?"))
-        }
         lts::Selector::Pattern(_) => in_other_syntax(&selector.to_string(), Syntax::Extended, labels),
+        lts::Selector::Gate(_) | lts::Selector::Exact(_) => None,
     };
-    Some(Diagnostic::warning(format!("{option} {selector}: {what}")).maybe_help(help))
+    Some(told.maybe_help(help))
 }
 
 /// Says so if an expression that matches nothing would match something in the other syntax.
@@ -147,18 +135,16 @@ fn gates<'l>(labels: &[&'l str]) -> Vec<&'l str> {
 /// what can be said before any of its labels are known. Gates come with the numbers of offers that they have.
 ///
 /// ```
-/// use model::OfferType;
+/// use model::{Gate, OfferType};
 /// let mut sources = source::Sources::new();
 /// let loaded = logic::load_text("p.mcl", r#"[ true* . "SEDN !1" . { SEND } ] false"#, &mut sources).unwrap();
-/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &[("SEND", vec![vec![OfferType::Other]])]);
+/// let gates = [Gate { name: "SEND".into(), profiles: vec![vec![OfferType::Other]] }];
+/// let warnings = logic::unknown_gates(&loaded.properties[0].formula, &gates);
 /// let told = sources.render_all(&warnings, false);
 /// assert!(told.contains("there is a gate `SEND`"));
 /// assert!(told.contains("the gate `SEND` never has 0 offers"));
 /// ```
-pub fn unknown_gates<T: AsRef<str>>(
-    formula: &Formula,
-    gates: &[(T, Vec<Vec<OfferType>>)],
-) -> Vec<Diagnostic> {
+pub fn unknown_gates(formula: &Formula, gates: &[Gate]) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for_each_action(formula, &mut |action| {
         let Some(named) = NamedOffers::of(action) else { return };
@@ -167,7 +153,7 @@ pub fn unknown_gates<T: AsRef<str>>(
             return;
         }
         let same: Vec<&Vec<Vec<OfferType>>> =
-            gates.iter().filter(|(name, _)| name.as_ref() == gate).map(|(_, profiles)| profiles).collect();
+            gates.iter().filter(|known| known.name == gate).map(|known| &known.profiles).collect();
         let profiles: Vec<&Vec<OfferType>> = same.iter().copied().flatten().collect();
         let offers = |count: usize| format!("{count} offer{}", if count == 1 { "" } else { "s" });
         let count = named.offers.len();
@@ -177,7 +163,7 @@ pub fn unknown_gates<T: AsRef<str>>(
             .filter(|profile| profile.len() == count || (named.more && profile.len() > count))
             .collect();
         let (message, help) = if same.is_empty() {
-            let nearest = closest(gate, gates.iter().map(|(name, _)| name.as_ref()));
+            let nearest = closest(gate, gates.iter().map(|known| known.name.as_str()));
             let help = nearest.map(|gate| format!("there is a gate `{gate}`"));
             (format!("the model has no visible gate `{gate}`"), help)
         } else if profiles.is_empty() {

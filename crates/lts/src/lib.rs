@@ -25,13 +25,13 @@ mod import;
 mod label;
 mod lts;
 mod mapping;
-mod network;
 mod partial;
 mod progress;
 mod random;
 mod relabel;
 mod rows;
 mod select;
+mod system;
 
 pub use aut::{AutError, AutOptions, ReadError, parse_aut, read_aut, write_aut};
 pub use builder::{LtsBuilder, TooLarge};
@@ -43,11 +43,9 @@ pub use ids::{LabelId, OriginId, StateId};
 pub use import::{parse_dot, parse_json};
 pub use label::{Labels, TAU_TEXT, gate, offers};
 pub use lts::{Edge, Incoming, Lts, Transition};
-pub use network::{
-    ComposeError, Composition, Network, Part, SyncRule, SyncVector, Synchronisation, Unmatched, parse_network,
-};
 pub use partial::NOT_EXPLORED;
 pub use progress::Progress;
 pub use random::{Chance, RandomSystem, Shape};
 pub use rows::RowSet;
 pub use select::{Selector, SelectorError, whole_label_regex};
+pub use system::{SYSTEM_EXTENSIONS, parse_system, read_system};

@@ -34,6 +34,26 @@ pub enum SelectorError {
 }
 
 impl Selector {
+    /// Says so if none of some labels is selected, for the option or operator that it belongs to.
+    pub fn unmatched(&self, option: &str, labels: &[&str]) -> Option<source::Diagnostic> {
+        if labels.iter().any(|label| self.matches(label)) {
+            return None;
+        }
+        let (what, near) = match self {
+            Selector::Gate(name) => {
+                let gates = labels.iter().map(|label| crate::label::gate(label));
+                let near = source::closest(name, gates).map(|gate| format!("did you mean `{gate}`?"));
+                ("no label has this gate", near)
+            }
+            Selector::Exact(text) => {
+                let near = source::closest(text, labels.iter().copied());
+                ("there is no such label", near.map(|label| format!("did you mean \"{label}\"?")))
+            }
+            Selector::Pattern(_) => ("this pattern matches no label", None),
+        };
+        Some(source::Diagnostic::warning(format!("{option} {self}: {what}")).maybe_help(near))
+    }
+
     /// Reads a selector: `GATE`, `"exact label"`, `'regular expression'`. Text that is none of these, such as
     /// `SEND.*`, is taken as a regular expression: on a command line the shell has eaten the quotes.
     ///

@@ -37,23 +37,33 @@
 //! ```
 
 mod coverage;
+mod criteria;
+mod diagram;
 mod encounter;
+mod language;
 mod layout;
 mod offer;
 mod packing;
+mod probes;
 mod provenance;
 mod rows;
+mod texts;
 
 pub use coverage::{
     ActionInstance, Block, CoverageMap, DataFlow, Decision, DecisionKind, DefUse, Dependency, Join,
     ProcessEntry, VariableSite, Way,
 };
+pub use criteria::{ItemList, NamedItem, Proposition};
+pub use diagram::{ArcHead, Diagram, DiagramArc, DiagramNode, NodeKind};
 pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
+pub use language::{Arguments, Input, Language, Program, Root, Starting, Telling};
 pub use layout::Layout;
-pub use offer::OfferType;
+pub use offer::{Gate, OfferType};
 pub use packing::Packing;
+pub use probes::{Instrumented, Probes};
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use rows::{LocalRows, SharedRows};
+pub use texts::{Folders, Found, Missing, NoTexts, Overlay, Text, Texts, read_text};
 
 use lts::{LabelId, OriginId};
 use source::{Diagnostic, Span};
@@ -81,6 +91,55 @@ pub trait Model: Sync {
     fn describe(&self, state: &[Slot]) -> StateView;
     /// Where steps come from.
     fn provenance(&self) -> &Provenance;
+
+    /// The constructs that fire before the first step.
+    fn initial_origin(&self) -> OriginId {
+        Provenance::NONE
+    }
+    /// What has fired since the model was made, by whichever worker and silently or not: the origins of steps that were
+    /// emitted, and what [`Worker::executed`] would tell of the states that were looked at. A model that makes origins
+    /// only as they fire has them at hand. Without an answer, who wants to know looks at every state again: an origin
+    /// that merely exists in the table counts for nothing.
+    fn fired(&self) -> Option<Vec<OriginId>> {
+        None
+    }
+    /// The gates that labels can have, the internal action and termination aside; none where that is not known before
+    /// everything is explored.
+    fn visible_gates(&self) -> Option<Vec<Gate>> {
+        None
+    }
+    /// The names of the types that offers of labels can have; none where the language has no types.
+    fn types(&self) -> Option<Vec<String>> {
+        None
+    }
+    /// Looks at the rendezvous of states, on one thread, where the language has them.
+    fn observer(&self) -> Option<Box<dyn Observer + '_>> {
+        None
+    }
+    /// What marks of steps tell about the values of decisions, where they are observations. The values known by now are
+    /// looked up once.
+    fn observations(&self) -> Box<dyn Fn(MarkId) -> Option<Observation> + '_> {
+        Box::new(|_| None)
+    }
+    /// What a mark of a step tells about the variables that the step defines and uses. Where an origin has several
+    /// such marks, there are as many ways to take the step.
+    fn flow(&self, _mark: MarkId) -> Option<DataFlow> {
+        None
+    }
+    /// The blocks and outcomes of functions that were executed so far, by whichever worker.
+    fn fired_in_functions(&self) -> Vec<(MarkKind, Span)> {
+        Vec::new()
+    }
+    /// Forgets what was executed in functions since the initial state.
+    fn forget_fired(&self) {}
+    /// The conditions on states that have names.
+    fn propositions(&self) -> &[Proposition] {
+        &[]
+    }
+    /// Whether a condition that has a name holds in a state; it is a position in [`propositions`](Self::propositions).
+    fn holds(&self, _proposition: usize, _state: &[Slot]) -> Result<bool, ModelError> {
+        Ok(false)
+    }
 }
 
 /// Computes successors on one thread.

@@ -1,5 +1,14 @@
 //! What the offers of a gate can be, as labels print them: known before anything is explored.
 
+/// A gate of labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// Its name.
+    pub name: String,
+    /// The lists of offers that its actions have.
+    pub profiles: Vec<Vec<OfferType>>,
+}
+
 /// The values of an offer, by its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfferType {

@@ -102,3 +102,40 @@ pub enum ArcKind {
     /// Puts this many tokens.
     Put(u32),
 }
+
+impl Flat {
+    /// A net whose tokens have no values, one place for each number of tokens at the start, with the labels and arcs of
+    /// its transitions. For examples and tests: nothing is written anywhere, so every span is that of an empty text.
+    ///
+    /// ```
+    /// let flat = net::Flat::plain("empty", &[1, 0], &[]);
+    /// assert_eq!(flat.source_places[1].name, "p1");
+    /// ```
+    pub fn plain(name: &str, initial: &[u32], transitions: &[(&str, Vec<Arc>)]) -> Flat {
+        let mut sources = source::Sources::new();
+        let file = sources.add(name, "");
+        let span = sources.span(file);
+        let place = |number: usize| SourcePlace {
+            name: format!("p{number}"),
+            span,
+            component: Some(0),
+            is_plain: true,
+        };
+        let flat_place = |(of, &initial)| FlatPlace { of, token: String::new(), initial, is_set: false };
+        let source =
+            |&(label, _): &(&str, Vec<Arc>)| SourceTransition { name: label.to_owned(), span, component: 0 };
+        let flat_transition = |(of, (label, arcs)): (usize, &(&str, Vec<Arc>))| FlatTransition {
+            of,
+            label: (*label).to_owned(),
+            arcs: arcs.clone(),
+        };
+        Flat {
+            name: name.to_owned(),
+            components: vec![Component { name: name.to_owned(), span }],
+            source_places: (0..initial.len()).map(place).collect(),
+            source_transitions: transitions.iter().map(source).collect(),
+            places: initial.iter().enumerate().map(flat_place).collect(),
+            transitions: transitions.iter().enumerate().map(flat_transition).collect(),
+        }
+    }
+}

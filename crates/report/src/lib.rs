@@ -27,9 +27,9 @@ pub use coverage::{
     Suggestion, Suggestions, TriedRoot,
 };
 pub use explanation::{
-    ActionSpan, Choice, ChoiceExit, Construct, ExplainedStep, Explanation, Extent, Findings, KindCounts,
-    NamedShape, Origin, SourceFile, TagCounts, TaggedSize, write_autx, write_csv_states,
-    write_csv_transitions, write_cypher, write_dot,
+    ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, Extent, KindCounts,
+    NamedShape, SourceFile, TagCounts, TaggedSize, write_autx, write_csv_states, write_csv_transitions,
+    write_cypher, write_dot,
 };
 pub use exploration::{Exploration, RunTimeError};
 pub use number::{bytes, count, grouped, seconds};

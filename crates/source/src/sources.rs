@@ -45,6 +45,8 @@ struct SourceFile {
     text: String,
     /// Number of the first line of `text`: not 1 where only an excerpt of a huge file is kept.
     first_line: usize,
+    /// Whether it is no file: the user gave it on the way.
+    given: bool,
     /// Offset of the start of every line of `text`.
     line_starts: Vec<u32>,
 }
@@ -78,8 +80,20 @@ impl Sources {
             .chain(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32 + 1))
             .collect();
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile { name: name.into(), text, first_line, line_starts });
+        self.files.push(SourceFile { name: name.into(), text, first_line, given: false, line_starts });
         id
+    }
+
+    /// Adds a text that is no file of the model, such as a process to start with, under a name that says what it is.
+    pub fn add_given(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let id = self.add(name, text);
+        self.files[id.0 as usize].given = true;
+        id
+    }
+
+    /// Whether a text is no file of the model: [`add_given`](Self::add_given).
+    pub fn is_given(&self, file: FileId) -> bool {
+        self.files[file.0 as usize].given
     }
 
     /// The name a file was added under.

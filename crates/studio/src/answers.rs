@@ -64,9 +64,9 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
     let files = match (sources, opened) {
         (Some(sources), _) => sources
             .files()
+            // Not what to start with, which is a text of its own.
+            .filter(|&file| !sources.is_given(file))
             .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() })
-            // Not the process to start with, which is a text of its own.
-            .filter(|file| file.language().as_deref() == Some("lnt"))
             .collect(),
         (None, Some(opened)) => opened.request.files.clone(),
         (None, None) => request.files.clone(),
@@ -426,7 +426,7 @@ fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
     // A label may begin like the head of an AUT file.
     let head = text.text.trim_start().strip_prefix("des");
     let is_aut = head.is_some_and(|rest| rest.trim_start().starts_with('('));
-    if text.language().as_deref() != Some("aut") && !is_aut {
+    if !matches!(text.kind(), Some(languages::FileKind::System)) && !is_aut {
         let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok((lines.map(str::to_owned).collect(), None));
     }

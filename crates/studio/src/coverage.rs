@@ -86,9 +86,6 @@ pub enum CantCover {
     /// The user had enough.
     #[error("cancelled")]
     Cancelled,
-    /// The texts can't be put aside.
-    #[error("can't write the model to a temporary folder: {0}")]
-    Folder(#[from] std::io::Error),
 }
 
 /// Reads a suite from disk.
@@ -100,8 +97,7 @@ pub fn read_suite(path: &Path, sources: &mut Sources) -> Result<Vec<Member>, Vec
 
 /// Runs the examples of a project's suites and those that the page adds, on the texts as they are now.
 pub fn view(request: &Request, wanted: &Wanted, progress: &Progress) -> Result<View, CantCover> {
-    let main = request.files.first().filter(|file| file.language().as_deref() == Some("lnt"));
-    let main = main.ok_or(CantCover::NoModel)?;
+    let main = request.files.first().filter(|file| file.is_model()).ok_or(CantCover::NoModel)?;
     let mut members = request.examples.clone();
     for root in wanted.roots.iter().map(|root| root.trim()).filter(|root| !root.is_empty()) {
         members.push(Member { suite: "this page".into(), example: Example::of_root(root) });
@@ -109,36 +105,23 @@ pub fn view(request: &Request, wanted: &Wanted, progress: &Progress) -> Result<V
     if members.is_empty() {
         return Err(CantCover::NoExamples);
     }
-    // The names of texts are only names: nothing is written outside the folder, and nothing is packed.
-    let folder = tempfile::tempdir()?;
-    let inside = |name: &str| {
-        let name = Path::new(name).file_name().unwrap_or("model.lnt".as_ref()).to_string_lossy();
-        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-        folder.path().join(plain)
+    let given = request.files[1..].iter().map(model::Text::from).collect();
+    let said = |diagnostics: &[Diagnostic]| {
+        diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect::<Vec<_>>().join("; ")
     };
-    for file in &request.files {
-        std::fs::write(inside(&file.name), &file.text)?;
-    }
-    let subject = Subject { path: inside(&main.name), include: request.include.clone() };
+    let subject = Subject::of_texts(main.into(), given, &request.include)
+        .map_err(|error| CantCover::Wrong(said(&error.diagnostics)))?;
     let examples: Vec<Example> = members.iter().map(|member| member.example.clone()).collect();
     let states = request.most_states.min(MOST_STATES);
     let settings = Settings { limits: Limits { states, ..Limits::default() }, ..Settings::default() };
     let outcome = cover::run(&subject, &examples, &settings, progress).map_err(|wrong| {
-        let told = wrong.iter().map(|one| {
-            let said = one.error.diagnostics.iter().map(|diagnostic| diagnostic.message.clone());
-            format!("{}: {}", one.example.name, said.collect::<Vec<_>>().join("; "))
-        });
+        let told = wrong.iter().map(|one| format!("{}: {}", one.example.name, said(&one.error.diagnostics)));
         CantCover::Wrong(told.collect::<Vec<_>>().join("\n"))
     })?;
     if progress.is_cancelled() {
         return Err(CantCover::Cancelled);
     }
-    let place = |span: Span| {
-        let place = Place::of(span, &outcome.specification.sources);
-        // The page knows files by the names that it gave them.
-        let known = request.files.iter().find(|file| inside(&file.name).as_os_str() == place.file.as_str());
-        Place { file: known.map_or(place.file, |file| file.name.clone()), ..place }
-    };
+    let place = |span: Span| Place::of(span, &outcome.specification.sources);
     let coverages: Vec<&Coverage> = outcome.examples.iter().map(|example| &example.coverage).collect();
     let by = |covers: &dyn Fn(&Coverage) -> bool| -> Vec<usize> {
         (0..coverages.len()).filter(|&example| covers(coverages[example])).collect()

@@ -1,9 +1,12 @@
 //! The bundled models, to look at without having one.
 
+use std::path::{Path, PathBuf};
+
+use cover::SuiteFiles;
 use serde::Serialize;
 use source::Sources;
 
-use crate::coverage::{self, Member};
+use crate::coverage::Member;
 use crate::embedded::MODELS;
 use crate::opening::{Request, Start, Text};
 
@@ -23,7 +26,7 @@ pub fn entries() -> Vec<Entry> {
     let mut entries = Vec::new();
     for (path, text) in MODELS {
         let Some((folder, file)) = path.rsplit_once('/') else { continue };
-        let Some(stem) = file.strip_suffix(".lnt").or_else(|| file.strip_suffix(".exp")) else { continue };
+        let Some(stem) = model_stem(file) else { continue };
         let group = match folder.split_once('/') {
             None if folder == "bugs" => "bugs",
             None if folder == stem => "models",
@@ -42,6 +45,13 @@ pub fn entries() -> Vec<Entry> {
     entries
 }
 
+/// The name of a file without its extension, if it is a model.
+fn model_stem(file: &str) -> Option<&str> {
+    languages::registry()
+        .is_model(Path::new(file))
+        .then(|| file.rsplit_once('.').map_or(file, |(stem, _)| stem))
+}
+
 /// What opening a bundled model means; nothing for unknown names.
 pub fn request(name: &str, most_states: usize) -> Option<Request> {
     let entry = entries().into_iter().find(|entry| entry.name == name)?;
@@ -55,22 +65,29 @@ pub fn request(name: &str, most_states: usize) -> Option<Request> {
         .collect();
     let text =
         |wanted: &str| beside.iter().find(|(file, _)| *file == wanted).map(|(_, text)| text.to_string());
-    let main =
-        [format!("{stem}.lnt"), format!("{stem}.exp")].into_iter().find(|name| text(name).is_some())?;
+    let main = beside.iter().find(|(file, _)| model_stem(file) == Some(stem))?.0.to_owned();
+    let language = languages::registry().language(Path::new(&main))?;
     let mut files = vec![Text { text: text(&main)?, name: main.clone() }];
     if entry.group == "models" {
-        let is_part = |file: &str| file.ends_with(".lnt") || file.ends_with(".aut");
+        let is_part = |file: &str| {
+            let extensions = language.extensions().iter().chain(language.named_files());
+            Path::new(file).extension().is_some_and(|own| extensions.clone().any(|known| own == *known))
+        };
         let modules = beside.iter().filter(|(file, _)| is_part(file) && *file != main);
         files.extend(modules.map(|(file, text)| Text { name: file.to_string(), text: text.to_string() }));
     }
     let property = if entry.group == "bugs" { format!("{stem}.mcl") } else { "properties.mcl".into() };
     let property = Text { text: text(&property).unwrap_or_default(), name: property };
-    let examples = if entry.group == "coverage" { suites(&beside).unwrap_or_default() } else { Vec::new() };
+    let examples = if entry.group == "coverage" { suites(&beside) } else { Vec::new() };
     // Models that are made for examples are shown as the first of them starts them.
     let first = examples.first().map(|member| &member.example);
     let root = first.and_then(|example| example.root.clone());
     let modules = first.map(|example| example.modules.clone()).unwrap_or_default();
-    files.extend(modules.into_iter().map(|(name, text)| Text { name: format!("{name}.lnt"), text }));
+    files.extend(
+        modules
+            .into_iter()
+            .map(|(name, text)| Text { name: format!("{name}.{}", language.extensions()[0]), text }),
+    );
     let starts = starts(&text("expected.toml").unwrap_or_default());
     Some(Request { files, property, root, examples, starts, most_states, ..Request::default() })
 }
@@ -93,18 +110,31 @@ fn starts(expected: &str) -> Vec<Start> {
     found
 }
 
-/// The examples of all suites beside a model. Suites name files, so they are read where these files are.
-fn suites(beside: &[(&str, &str)]) -> Result<Vec<Member>, std::io::Error> {
-    let folder = tempfile::tempdir()?;
-    for (file, text) in beside {
-        let path = folder.path().join(file);
-        std::fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
-        std::fs::write(path, text)?;
-    }
+/// The examples of all suites beside a model.
+fn suites(beside: &[(&str, &str)]) -> Vec<Member> {
     let suites = beside.iter().filter(|(file, _)| file.starts_with("suite") && file.ends_with(".toml"));
-    let read = suites
-        .filter_map(|(file, _)| coverage::read_suite(&folder.path().join(file), &mut Sources::new()).ok());
-    Ok(read.flatten().collect())
+    let read = suites.filter_map(|(file, text)| {
+        let name = file.trim_end_matches(".toml");
+        let file = Sources::new().add(*file, *text);
+        let examples = cover::parse_suite(file, text, Path::new(""), &Bundled(beside)).ok()?;
+        Some(examples.into_iter().map(move |example| Member { suite: name.to_owned(), example }))
+    });
+    read.flatten().collect()
+}
+
+/// Files that are built into the program.
+struct Bundled<'a>(&'a [(&'a str, &'a str)]);
+
+impl SuiteFiles for Bundled<'_> {
+    fn read(&self, path: &Path) -> Result<model::Text, std::io::Error> {
+        let found = self.0.iter().find(|(file, _)| Path::new(file) == path);
+        found.map(|(file, text)| model::Text::new(*file, *text)).ok_or(std::io::ErrorKind::NotFound.into())
+    }
+
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
+        let files = self.0.iter().map(|(file, _)| PathBuf::from(file));
+        Ok(files.filter(|file| file.parent() == Some(folder)).collect())
+    }
 }
 
 #[cfg(test)]

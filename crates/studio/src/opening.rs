@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use explain::{Options, Property, Prospect, Run, Selection, Tag, Tagged};
 use explore::{Exploration, Limits, Outcome};
-use lnt::LntModel;
+use languages::{FileKind, SystemError};
 use lts::{Lts, Progress};
-use model::{Model, Provenance};
-use report::{Explanation, Findings, Origin};
+use model::{Folders, Input, Overlay, Program, Provenance, Starting};
+use report::Explanation;
 use serde::{Deserialize, Serialize};
 use source::{Diagnostic, Severity, Sources};
+use views::{Findings, Origin};
 
 use crate::coverage::Member;
 use crate::picture::Picture;
@@ -26,9 +27,20 @@ pub struct Text {
 }
 
 impl Text {
-    /// What it is written in, by its name: `lnt`, `aut` …
-    pub fn language(&self) -> Option<String> {
-        lts::format_extension(Path::new(&self.name))
+    /// What it is, by its name.
+    pub fn kind(&self) -> Option<FileKind> {
+        languages::registry().kind(Path::new(&self.name))
+    }
+
+    /// Whether it is a model, or a part of one.
+    pub fn is_model(&self) -> bool {
+        matches!(self.kind(), Some(FileKind::Model(_)))
+    }
+}
+
+impl From<&Text> for model::Text {
+    fn from(text: &Text) -> Self {
+        Self::new(&text.name, &text.text)
     }
 }
 
@@ -187,8 +199,8 @@ pub enum Subject {
 pub struct Explored {
     /// Its files.
     pub sources: Sources,
-    /// The model.
-    pub model: LntModel,
+    /// The model, and what its language knows of it.
+    pub program: Box<dyn Program>,
     /// Its states.
     pub exploration: Exploration,
 }
@@ -205,7 +217,7 @@ impl Subject {
     /// Where transitions come from.
     pub fn provenance(&self) -> Option<&Provenance> {
         match self {
-            Self::Model(explored) => Some(explored.model.provenance()),
+            Self::Model(explored) => Some(explored.program.model().provenance()),
             Self::System(_) => None,
         }
     }
@@ -222,8 +234,8 @@ impl Subject {
     pub fn describe(&self, state: u32) -> Vec<(String, String)> {
         match self {
             Self::Model(explored) => {
-                let values = explored.exploration.state(&explored.model, lts::StateId::from_raw(state));
-                explored.model.describe(&values).values
+                let model = explored.program.model();
+                model.describe(&explored.exploration.state(model, lts::StateId::from_raw(state))).values
             }
             Self::System(_) => Vec::new(),
         }
@@ -361,7 +373,7 @@ pub fn explain(subject: &Subject, tagged: &Tagged<'_>, run: Option<&Run>) -> Exp
         (Some(sources), Some(provenance)) => Some(Origin { sources, provenance }),
         _ => None,
     };
-    Explanation::new(&Findings { tagged, run, kind: None, nearest: None, origin })
+    Findings { tagged, run, kind: None, nearest: None, origin }.explanation()
 }
 
 fn load_properties(
@@ -400,28 +412,6 @@ fn chosen<'p>(
     }
 }
 
-/// Composes a network of systems.
-fn compose(
-    main: &Text,
-    most_states: usize,
-    progress: &Progress,
-    stage: &dyn Fn(&'static str),
-    read: &mut dyn FnMut(&str) -> Result<Lts, String>,
-) -> Result<Subject, CantOpen> {
-    let mut sources = Sources::new();
-    let file = sources.add(main.name.clone(), main.text.clone());
-    let mut load = |name: &str| read(name).map(Arc::new);
-    let network = lts::parse_network(file, &sources, &mut load)
-        .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
-    stage("composing");
-    let composed = network.compose(most_states, progress).map_err(|error| wrong(error.to_string()))?;
-    match composed.complete {
-        true => Ok(Subject::System(composed.lts)),
-        false if progress.is_cancelled() => Err(CantOpen::Cancelled),
-        false => Err(over_limit(composed.lts.state_count())),
-    }
-}
-
 fn over_limit(states: usize) -> CantOpen {
     let found = report::count(states as u64, "state");
     let message = Message::error(format!("the model exceeds the limit: more than {found}"));
@@ -434,82 +424,51 @@ fn load_subject(
     progress: &Progress,
     stage: &dyn Fn(&'static str),
 ) -> Result<Subject, CantOpen> {
-    let reading = |error: lts::ReadError| match error {
-        lts::ReadError::Syntax { name, error } => {
-            let (sources, diagnostic) = error.diagnostic(&name);
-            CantOpen::Wrong(messages(&[diagnostic], &sources))
-        }
-        lts::ReadError::Cancelled => CantOpen::Cancelled,
-        other => wrong(other.to_string()),
-    };
+    let wrong_texts =
+        |error: languages::CantOpen| CantOpen::Wrong(messages(&error.diagnostics, &error.sources));
     if let Some(path) = &request.system {
         stage("reading the transition system");
-        if lts::format_extension(path).as_deref() == Some("exp") {
-            let text = lts::read_text(path).map_err(|error| wrong(error.to_string()))?;
-            let folder = path.parent().unwrap_or(Path::new(""));
-            let main = Text { name: path.display().to_string(), text };
-            return compose(&main, request.most_states, progress, stage, &mut |name| {
-                lts::read_aut(&folder.join(name), &Default::default(), progress)
-                    .map_err(|error| error.to_string())
-            });
-        }
-        return lts::read_aut(path, &Default::default(), progress).map(Subject::System).map_err(reading);
+        let read = languages::read_system(path, &Default::default(), progress);
+        return read.map(Subject::System).map_err(|error| match error {
+            SystemError::Wrong(wrong) => wrong_texts(wrong),
+            SystemError::Cancelled => CantOpen::Cancelled,
+        });
     }
     let Some(main) = request.files.first() else { return Err(wrong("there is no model to open")) };
-    let language = main.language();
-    if language.as_deref() == Some("aut") {
+    if let Some(FileKind::System) = main.kind() {
         stage("reading the transition system");
-        let parsed = lts::parse_aut(&main.text, &Default::default());
-        return parsed.map(Subject::System).map_err(|error| {
-            let (sources, diagnostic) = error.diagnostic(&main.name);
-            CantOpen::Wrong(messages(&[diagnostic], &sources))
-        });
-    }
-    if language.as_deref() == Some("exp") {
-        // The systems that it names come with it: text from the page must not name files on disk.
-        return compose(main, request.most_states, progress, stage, &mut |name| {
-            let found = request.files.iter().find(|file| file.name == name);
-            let file =
-                found.ok_or_else(|| format!("{name} is missing: open it together with the network"))?;
-            lts::parse_aut(&file.text, &Default::default()).map_err(|error| error.to_string())
-        });
+        let parsed = languages::parse_system(&main.into(), &Default::default());
+        return parsed.map(Subject::System).map_err(wrong_texts);
     }
     stage("checking the model");
-    let mut loader = lnt::Loader::new();
-    for folder in &request.include {
-        loader = loader.include(folder);
-    }
-    for file in &request.files[1..] {
-        loader = loader.file(&file.name, &file.text);
-    }
-    if let Some(root) = &request.root {
-        loader = loader.root(root);
-    }
-    let mut sources = Sources::new();
-    let checked = loader
-        .load_text(&main.name, &main.text, &mut sources)
-        .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
-    warnings.extend(messages(&checked.warnings, &sources));
-    let Some(root) = checked.program.main() else {
-        let message = Message::error(format!("{} has no process MAIN", main.name));
-        return Err(CantOpen::Wrong(vec![message.help("enter the process to start in the field `start`")]));
+    // Text from the page must not name files on disk: only folders that were named when the program was started.
+    let folders = Folders { beside: false, include: request.include.clone() };
+    let texts = Overlay::new(request.files[1..].iter().map(model::Text::from).collect(), &folders);
+    let text = main.into();
+    let input = Input {
+        texts: &texts,
+        root: request.root.as_deref(),
+        starting: Starting::Field,
+        ..Input::new(&text)
     };
-    let model = LntModel::new(checked.program, root, &lnt::Options { provenance: true })
-        .map_err(|diagnostics| CantOpen::Wrong(messages(&diagnostics, &sources)))?;
+    let opened = languages::registry().load(&input).map_err(wrong_texts)?;
+    let languages::Opened { sources, program } = opened;
+    warnings.extend(messages(program.warnings(), &sources));
+    let model = program.model();
     stage("exploring");
     let limits = Limits { states: request.most_states, origins: true, ..Limits::default() };
-    let exploration = explore::explore(&model, &limits, progress);
+    let exploration = explore::explore(model, &limits, progress);
     match &exploration.outcome {
-        Outcome::Complete => Ok(Subject::Model(Box::new(Explored { sources, model, exploration }))),
+        Outcome::Complete => Ok(Subject::Model(Box::new(Explored { sources, program, exploration }))),
         Outcome::Cancelled => Err(CantOpen::Cancelled),
         Outcome::Error { error, state } => {
             let mut message = Message::error(error.message.clone());
             message.place = error.span.map(|span| Place::of(span, &sources));
             message.helps.extend(error.help.clone());
-            let trace = state.and_then(|state| exploration.trace_to(&model, state).ok());
+            let trace = state.and_then(|state| exploration.trace_to(model, state).ok());
             if let Some(trace) = trace {
                 let labels: Vec<String> = trace.iter().map(|step| model.label(step.label)).collect();
-                message.notes.push(error.place(&model, &labels));
+                message.notes.push(error.place(model, &labels));
             }
             Err(CantOpen::Wrong(vec![message]))
         }

@@ -145,8 +145,8 @@ impl Studio {
         let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let root = beside.root.map(str::to_owned);
         let mut request = Request { root, most_states: self.shared.most_states, ..Request::default() };
-        match lts::format_extension(model).as_deref() {
-            Some("aut" | "exp") => request.system = Some(model.to_owned()),
+        match languages::registry().kind(model) {
+            Some(languages::FileKind::System) => request.system = Some(model.to_owned()),
             _ => {
                 let text = lts::read_text(model)?;
                 request.files = vec![Text { name: model.display().to_string(), text }];

@@ -168,7 +168,7 @@ impl Check {
         time: Option<Duration>,
         terminal: &Terminal,
     ) -> Result<Subject, Failure> {
-        if lts::format_extension(&self.source.model).as_deref() != Some("lnt") {
+        if !self.source.is_model() {
             return Ok(Subject::System(read_part(&self.source.model, &self.reading.options(), terminal)?));
         }
         let file = Box::new(self.source.load(terminal, true)?);
@@ -257,11 +257,13 @@ impl Check {
         terminal: &Terminal,
     ) -> Vec<Diagnostic> {
         let Subject::Model(file, explored) = subject else { return Vec::new() };
-        let types = &file.model.program().types;
-        let types: Vec<&str> = types.iter().map(|one| one.name.as_str()).collect();
-        let mut warnings = logic::unknown_types(&property.formula, &types);
-        if explored.is_none() {
-            warnings.extend(logic::unknown_gates(&property.formula, &file.model.visible_gates()));
+        let mut warnings = Vec::new();
+        if let Some(types) = file.model().types() {
+            let types: Vec<&str> = types.iter().map(String::as_str).collect();
+            warnings.extend(logic::unknown_types(&property.formula, &types));
+        }
+        if let (None, Some(gates)) = (explored, file.model().visible_gates()) {
+            warnings.extend(logic::unknown_gates(&property.formula, &gates));
         }
         terminal.warn(sources, &warnings);
         warnings

@@ -10,7 +10,7 @@ use report::RunStep;
 
 use crate::arguments::{Reading, Transform, used_labels};
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, read_lts, read_network};
+use crate::inputs::{ModelFile, ModelSource, model_help, read_lts};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -25,18 +25,18 @@ use crate::terminal::Terminal;
 Equivalences: strong, divbranching, branching, weak, tau-star-a, trace, weak-trace\n\
 Preorders:    simulation, weak-simulation, trace-inclusion, weak-trace-inclusion, failures")]
 pub struct Compare {
-    /// The left model (.lnt), network (.exp) or transition system (.aut, .dot or .json)
+    #[arg(help = model_help("The left model", &[("or transition system", &lts::SYSTEM_EXTENSIONS)]))]
     left: PathBuf,
     /// The right one
     right: PathBuf,
     /// The equivalence or preorder to compare by
     #[arg(long, value_name = "RELATION", default_value = "strong")]
     by: By,
-    /// The process that the left model starts with, such as 'MAIN (2, true)'
-    #[arg(long, value_name = "PROCESS", help_heading = "Models")]
+    /// What the left model starts with, such as 'MAIN (2, true)'
+    #[arg(long, value_name = "ROOT", help_heading = "Models")]
     left_root: Option<String>,
-    /// The process that the right model starts with
-    #[arg(long, value_name = "PROCESS", help_heading = "Models")]
+    /// What the right model starts with
+    #[arg(long, value_name = "ROOT", help_heading = "Models")]
     right_root: Option<String>,
     /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER", help_heading = "Models")]
@@ -111,54 +111,39 @@ impl Compare {
         }
     }
 
-    /// Explores a model, composes a network or reads a system.
+    /// Explores a model or reads a system.
     fn open(
         &self,
         path: &Path,
         root: Option<&str>,
         terminal: &Terminal,
     ) -> Result<(Lts, Option<ModelFile>), Failure> {
-        let extension = lts::format_extension(path);
-        if root.is_some() && extension.as_deref() != Some("lnt") {
-            return Err(Failure::wrong(format!(
-                "{} is not a model, so it has no root process",
-                path.display()
-            )));
+        let reading = self.reading.options();
+        let (model, start) = (path.to_owned(), root.map(str::to_owned));
+        let source = ModelSource { model, root: start, include: self.include.clone() };
+        if !source.is_model() {
+            return match root {
+                None => Ok((read_lts(path, &reading, terminal)?, None)),
+                Some(_) => Err(Failure::wrong(format!(
+                    "{} is not a model, so there is nothing to start in it",
+                    path.display()
+                ))),
+            };
         }
-        let too_large = || {
-            Failure::limit(format!("{} has more than {} states", path.display(), self.max_states))
-                .help("raise the limit with --max-states")
-        };
-        match extension.as_deref() {
-            Some("lnt") => {
-                let (model, root) = (path.to_owned(), root.map(str::to_owned));
-                let source = ModelSource { model, root, include: self.include.clone() };
-                let file = source.load(terminal, true)?;
-                let limits =
-                    explore::Limits { states: self.max_states, origins: true, ..explore::Limits::default() };
-                let what = format!("exploring {}", path.display());
-                let found = with_progress(terminal, &what, |progress| {
-                    explore::explore(file.model(), &limits, progress)
-                });
-                match found.outcome {
-                    explore::Outcome::Complete => Ok((found.lts, Some(file))),
-                    explore::Outcome::Error { error, .. } => {
-                        let diagnostics = vec![error.diagnostic(file.model(), None)];
-                        Err(Failure { code: 2, diagnostics, sources: file.sources })
-                    }
-                    explore::Outcome::Cancelled => Err(Failure::limit("cancelled")),
-                    _ => Err(too_large()),
-                }
+        let file = source.load_reading(&reading, terminal, true)?;
+        let limits = explore::Limits { states: self.max_states, origins: true, ..explore::Limits::default() };
+        let what = format!("exploring {}", path.display());
+        let found =
+            with_progress(terminal, &what, |progress| explore::explore(file.model(), &limits, progress));
+        match found.outcome {
+            explore::Outcome::Complete => Ok((found.lts, Some(file))),
+            explore::Outcome::Error { error, .. } => {
+                let diagnostics = vec![error.diagnostic(file.model(), None)];
+                Err(Failure { code: 2, diagnostics, sources: file.sources })
             }
-            Some("exp") => {
-                let network = read_network(path, &self.reading.options(), terminal)?;
-                let what = format!("composing {}", path.display());
-                let composition =
-                    with_progress(terminal, &what, |progress| network.compose(self.max_states, progress));
-                let composition = composition.map_err(|error| Failure::limit(error.to_string()))?;
-                if composition.complete { Ok((composition.lts, None)) } else { Err(too_large()) }
-            }
-            _ => Ok((read_lts(path, &self.reading.options(), terminal)?, None)),
+            explore::Outcome::Cancelled => Err(Failure::limit("cancelled")),
+            _ => Err(Failure::limit(format!("{} has more than {} states", path.display(), self.max_states))
+                .help("raise the limit with --max-states")),
         }
     }
 

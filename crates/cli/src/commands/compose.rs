@@ -1,15 +1,19 @@
 //! `watershed compose`: several transition systems put together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use lts::Network;
+use explore::Limits;
+use lts::StateId;
+use model::{Folders, Input, Language};
+use network::{Exp, Leaf, Network, NetworkModel};
 
 use super::info::describe;
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{read_lts, read_network, write_lts, write_partial};
+use crate::inputs::{read_lts, write_lts, write_partial};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -46,40 +50,65 @@ impl Compose {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
         let reading = self.reading.options();
-        let network = match self.inputs.as_slice() {
-            [path]
-                if lts::format_extension(path).as_deref() == Some("exp") || lts::is_standard_stream(path) =>
-            {
-                read_network(path, &reading, terminal)?
+        let model = match self.inputs.as_slice() {
+            [path] if is_network(path) || lts::is_standard_stream(path) => {
+                let main = languages::read_model(path)?;
+                let texts = Folders::beside(&[]);
+                let input = Input { texts: &texts, reading: &reading, ..Input::new(&main) };
+                Model::Network(languages::load(&Exp, &input)?)
             }
             paths => {
-                let leaves: Result<Vec<Network>, Failure> =
-                    paths.iter().map(|path| Ok(read_lts(path, &reading, terminal)?.into())).collect();
-                Network::product(leaves?)
+                let leaf = |path: &PathBuf| {
+                    let lts = Arc::new(read_lts(path, &reading, terminal)?);
+                    Ok(Network::Leaf(Leaf { lts, name: path.display().to_string(), span: None }))
+                };
+                let leaves: Result<Vec<Network>, Failure> = paths.iter().map(leaf).collect();
+                let model = NetworkModel::new(&Network::product(leaves?));
+                Model::Product(model.map_err(|error| Failure::limit(error.to_string()))?)
             }
         };
-        let composition =
-            with_progress(terminal, "composing", |progress| network.compose(self.max_states, progress));
-        let composition = composition.map_err(|error| Failure::limit(error.to_string()))?;
-        let unmatched = composition.unmatched.iter().filter_map(|one| {
-            let labels: Vec<&str> = one.labels.iter().map(String::as_str).collect();
-            logic::unmatched_selector(&format!("`{}`", one.operator), &one.selector, &labels)
-        });
-        terminal.warn(&source::Sources::new(), &unmatched.collect::<Vec<_>>());
+        if let Model::Network(opened) = &model {
+            terminal.warn(&opened.sources, opened.program.warnings());
+        }
+        let model: &dyn model::Model = match &model {
+            Model::Network(opened) => opened.program.model(),
+            Model::Product(model) => model,
+        };
+        let limits = Limits { states: self.max_states, ..Limits::default() };
+        let found =
+            with_progress(terminal, "composing", |progress| explore::explore(model, &limits, progress));
+        let complete = found.outcome.is_complete();
+        let lts = match complete {
+            true => found.lts,
+            false => {
+                let rest = (found.statistics.expanded..found.states()).map(StateId::new);
+                found.lts.marking_unexplored(rest)
+            }
+        };
         if let Some(output) = &self.output {
-            match composition.complete {
-                true => write_lts(&composition.lts, output)?,
-                false => write_partial(&composition.lts, output, self.partial, terminal)?,
+            match complete {
+                true => write_lts(&lts, output)?,
+                false => write_partial(&lts, output, self.partial, terminal)?,
             }
         }
         let shown_on_standard_output = self.output.as_deref().is_some_and(lts::is_standard_stream);
         if !shown_on_standard_output {
-            terminal.show(&describe(&composition.lts, false, start));
+            terminal.show(&describe(&lts, false, start));
         }
-        if composition.complete {
+        if complete {
             return Ok(Answer::Yes);
         }
         terminal.remark("partial result: the state limit was reached, or the work was cancelled");
         Ok(Answer::Partial)
     }
+}
+
+/// What is composed.
+enum Model {
+    Network(languages::Opened),
+    Product(NetworkModel),
+}
+
+fn is_network(path: &Path) -> bool {
+    lts::format_extension(path).is_some_and(|extension| Exp.extensions().contains(&extension.as_str()))
 }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use cover::{Example, Outcome, Settings, Stopped, Subject, WrongExample};
 use explore::Limits;
+use model::{Instrumented, Probes};
 use source::{Diagnostic, Sources};
 
-use crate::coverage_view::{diagnostic, suggestions_view, view};
 use crate::failure::{Answer, Failure};
-use crate::inputs::partial_path;
+use crate::inputs::{model_help, partial_path};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -40,7 +40,7 @@ A suite is a TOML file:\n  \
 Exit codes: 0 measured, 1 below --min, worse than --baseline, or a run-time error in the model,\n\
 2 invalid input, 3 a limit was reached and the coverage is partial.")]
 pub struct Cover {
-    /// The model (.lnt)
+    #[arg(help = model_help("The model", &[]))]
     model: PathBuf,
     /// A suite of examples (.toml); may be repeated
     #[arg(long, value_name = "SUITE")]
@@ -122,8 +122,8 @@ impl Cover {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
         let mut sources = Sources::new();
-        let examples = self.load_examples(&mut sources)?;
-        let subject = Subject { path: self.model.clone(), include: self.include.clone() };
+        let subject = Subject::including(&self.model, &self.include)?;
+        let examples = self.load_examples(&subject, &mut sources)?;
         let settings = self.settings();
         let what = format!("measuring {}", report::count(examples.len() as u64, "example"));
         let outcome =
@@ -141,8 +141,8 @@ impl Cover {
             Method::Direct => "direct",
             Method::Probes => "probes",
         };
-        let mut shown = view(&self.model.display().to_string(), method, &outcome);
-        shown.suggestions = suggestions.map(|found| suggestions_view(&outcome.specification, &found));
+        let mut shown = views::coverage(&self.model.display().to_string(), method, &outcome);
+        shown.suggestions = suggestions.map(|found| views::suggestions(&outcome.specification, &found));
         shown.criteria = self.further_criteria(&subject, &outcome, &settings, terminal);
         if let Some(path) = &self.baseline {
             let change = cover::compare_with_baseline(&outcome, &read_baseline(path)?);
@@ -211,12 +211,8 @@ impl Cover {
         }
     }
 
-    /// The examples of all suites and options; `MAIN` where there are none.
-    fn load_examples(&self, sources: &mut Sources) -> Result<Vec<Example>, Failure> {
-        if lts::format_extension(&self.model).as_deref() != Some("lnt") {
-            return Err(Failure::wrong(format!("{} is not a model", self.model.display()))
-                .help("models are read from .lnt files"));
-        }
+    /// The examples of all suites and options; where there are none, what the model can start with.
+    fn load_examples(&self, subject: &Subject, sources: &mut Sources) -> Result<Vec<Example>, Failure> {
         let mut examples = Vec::new();
         let mut errors: Vec<Diagnostic> = Vec::new();
         for path in &self.examples {
@@ -234,6 +230,9 @@ impl Cover {
         }
         if !errors.is_empty() {
             return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
+        }
+        if examples.is_empty() {
+            examples.extend(subject.roots().iter().map(|root| Example::of_root(root)));
         }
         if examples.is_empty() {
             examples.push(Example { name: "MAIN".to_owned(), ..Example::default() });
@@ -350,7 +349,7 @@ impl Cover {
             terminal.show_picture(format!("\n{annotated}"));
         }
         if !outcome.findings.is_empty() {
-            let diagnostics: Vec<Diagnostic> = outcome.findings.iter().map(diagnostic).collect();
+            let diagnostics: Vec<Diagnostic> = outcome.findings.iter().map(views::diagnostic).collect();
             let colour = terminal.colour_results();
             terminal.show_picture(outcome.specification.sources.render_all(&diagnostics, colour));
         }
@@ -471,12 +470,14 @@ const LEGEND: &str = "probes.txt";
 const SECOND_STEP: &str = "second_step";
 
 /// Writes the modules of an example with some probes, and what they stand for.
-fn write_instrumented(folder: &Path, opened: &cover::Opened, probes: &cover::Probes) -> Result<(), Failure> {
+fn write_instrumented(folder: &Path, opened: &cover::Opened, probes: &Probes) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::wrong(format!("can't create {}: {error}", folder.display())))?;
-    let instrumented = cover::instrumented(opened, probes);
+    let instrumented = opened
+        .instrumented(probes)
+        .ok_or_else(|| Failure::wrong("models in this language can't be given probes"))?;
     for module in &instrumented.modules {
-        let name = Path::new(&module.file).file_name().unwrap_or(module.file.as_ref());
+        let name = Path::new(&module.name).file_name().unwrap_or(module.name.as_ref());
         lts::write_file(&folder.join(name), |out| out.write_all(module.text.as_bytes()))?;
     }
     let legend = legend(opened, &instrumented, probes);
@@ -485,8 +486,8 @@ fn write_instrumented(folder: &Path, opened: &cover::Opened, probes: &cover::Pro
 }
 
 /// What each probe stands for, a line each; and what has none, for want of a place at which one would change nothing.
-fn legend(opened: &cover::Opened, instrumented: &cover::Instrumented, probes: &cover::Probes) -> String {
-    let map = &opened.map;
+fn legend(opened: &cover::Opened, instrumented: &Instrumented, probes: &Probes) -> String {
+    let map = opened.map();
     let mut text = String::new();
     let mut line = |name: String, span: source::Span, unshown: bool| {
         let name = if unshown { format!("{name} (no probe)") } else { name };

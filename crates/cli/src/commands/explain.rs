@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 use explain::{Options, Property, Prospect, Run, Selection, Tagged, Unexplained};
 use explore::{Limits, Outcome};
 use lts::{Lts, Selector};
-use report::{Explanation, Extent, Findings, Origin};
+use report::{Explanation, Extent};
 use source::Sources;
+use views::{Findings, Origin};
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
@@ -206,7 +207,7 @@ impl Explain {
     }
 
     fn open(&self, terminal: &Terminal) -> Result<Subject, Failure> {
-        if lts::format_extension(&self.source.model).as_deref() != Some("lnt") {
+        if !self.source.is_model() {
             let lts = read_lts(&self.source.model, &self.reading.options(), terminal)?;
             return Ok(Subject { lts, model: None });
         }
@@ -272,14 +273,15 @@ impl Explain {
         });
         let nearest = tagged.way_to_neighbourhood(&self.pattern(&subject.lts), kind);
         let model = subject.model.as_ref();
-        let mut explanation = Explanation::new(&Findings {
+        let mut explanation = Findings {
             tagged: &tagged,
             run: run.as_ref(),
             kind,
             nearest: nearest.as_ref(),
             origin: model
                 .map(|file| Origin { sources: &file.sources, provenance: file.model().provenance() }),
-        });
+        }
+        .explanation();
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
             explanation.remarks.push(
                 "There is no neighbourhood of that kind, or none can be reached through these labels.".into(),

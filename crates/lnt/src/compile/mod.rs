@@ -19,7 +19,7 @@ pub mod types;
 
 use std::sync::atomic::AtomicBool;
 
-use model::{Mark, MarkId, MarkKind, SharedRows, VariableSite};
+use model::{Mark, MarkId, MarkKind, SharedRows, Telling, VariableSite};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
@@ -58,19 +58,6 @@ pub struct Root {
     pub process: ProcessId,
     /// The names of its gates as labels print them.
     pub gates: Vec<String>,
-}
-
-/// What the steps of a compiled program tell.
-#[derive(Clone, Copy, Debug)]
-pub enum Telling<'w> {
-    /// Nothing but their labels.
-    Nothing,
-    /// Which constructs fired.
-    Marks,
-    /// The same, with the values of these decisions, and what fired in functions.
-    Coverage(&'w [Span]),
-    /// Which variables were defined and used.
-    Flows,
 }
 
 /// Compiles a program from its root.

@@ -4,19 +4,12 @@
 //! positions. A short list then has every value of every parameter, beside small values of the others, instead of all
 //! values of the last parameter and one of the first.
 
+use model::Arguments;
+
 use crate::typed::{Mode, ProcessId, Program, TypeId, TypeKind};
 
 /// A constructed value has at most this many constructors one inside the other.
 const DEEPEST: usize = 3;
-
-/// Arguments of a process to try.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arguments {
-    /// Combinations of values, as text.
-    pub combinations: Vec<Vec<String>>,
-    /// Whether these are all that there are.
-    pub all: bool,
-}
 
 /// Combinations of values for the parameters of a process, as text, at most so many. Where the values of a type can't be
 /// listed, those that are `known` of it (name of the type, text) have to do. The error says which parameter has no value.

@@ -22,85 +22,11 @@ use super::edits::{
 use super::map::{case_decision_span, coverage_map, is_simple, need_not_return};
 use crate::lexer::{Keyword, Token, TokenKind, tokens};
 use crate::typed::{ConditionalBranch, LoopId, Process, ProcessId, Program, Statement, StatementKind};
-use model::CoverageMap;
+use model::{CoverageMap, Instrumented, Probes, Text};
 
-/// Which constructs get probes: positions in the coverage map.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Probes {
-    /// Blocks.
-    pub blocks: Vec<usize>,
-    /// Decisions.
-    pub decisions: Vec<usize>,
-    /// Actions.
-    pub actions: Vec<usize>,
-}
-
-impl Probes {
-    /// A probe for everything.
-    pub fn all(map: &CoverageMap) -> Self {
-        Self { actions: (0..map.actions.len()).collect(), ..Self::first_step(map) }
-    }
-
-    /// The first of the two steps of measuring: blocks and decisions.
-    pub fn first_step(map: &CoverageMap) -> Self {
-        Self {
-            blocks: (0..map.blocks.len()).collect(),
-            decisions: (0..map.decisions.len()).collect(),
-            actions: Vec::new(),
-        }
-    }
-}
-
-/// A program with probes.
-#[derive(Clone, Debug)]
-pub struct Instrumented {
-    /// The modules, imported ones first: name, file, and text.
-    pub modules: Vec<InstrumentedModule>,
-    /// The gate of the probes.
-    pub gate: String,
-    /// For each block and decision of the coverage map, whether its probe was moved because of a choice.
-    pub critical_blocks: Vec<bool>,
-    /// See above.
-    pub critical_decisions: Vec<bool>,
-    /// For each block and decision, whether it has no probe, for want of a place at which one would change nothing.
-    pub unshown_blocks: Vec<bool>,
-    /// See above.
-    pub unshown_decisions: Vec<bool>,
-}
-
-/// A module with probes.
-#[derive(Clone, Debug)]
-pub struct InstrumentedModule {
-    /// Its name.
-    pub name: String,
-    /// The file it came from.
-    pub file: String,
-    /// Its text.
-    pub text: String,
-}
-
-impl Instrumented {
-    /// A root instantiation such as `MAIN [A, B] (1)` for the program with probes: gates that are named get one more.
-    pub fn root(&self, text: &str) -> String {
-        let mut sources = Sources::new();
-        let file = sources.add("root", text);
-        let tokens = tokens(file, text, &mut Vec::new());
-        match gate_list(&tokens, 0) {
-            Some((open, close)) => {
-                let mut text = text.to_owned();
-                text.insert_str(
-                    tokens[close].span.start as usize,
-                    &actual_gate(&tokens, open, close, &self.gate),
-                );
-                text
-            }
-            None => text.to_owned(),
-        }
-    }
-}
-
-/// Writes the program of a coverage map with probes; the sources are those it was loaded from.
-pub fn instrument(program: &Program, sources: &Sources, probes: &Probes) -> Instrumented {
+/// Writes the program of a coverage map with probes; the sources are those it was loaded from, and `root` is what it
+/// starts with.
+pub fn instrument(program: &Program, sources: &Sources, probes: &Probes, root: Option<&str>) -> Instrumented {
     let map = coverage_map(program);
     let files: Vec<FileId> = program.modules.iter().map(|module| module.span.file).collect();
     let all_tokens: Vec<Vec<Token>> =
@@ -156,13 +82,33 @@ pub fn instrument(program: &Program, sources: &Sources, probes: &Probes) -> Inst
     let (unshown_blocks, unshown_decisions) =
         (unshown("B", &critical_blocks), unshown("D", &critical_decisions));
     edits.sort_by_key(|edit| (edit.span.file, edit.span.start, edit.rank));
-    let modules = program.modules.iter().map(|module| InstrumentedModule {
-        name: module.name.clone(),
-        file: sources.name(module.span.file).to_owned(),
+    let modules = program.modules.iter().map(|module| Text {
+        name: sources.name(module.span.file).to_owned(),
         text: apply(sources.text(module.span.file), module.span.file, &edits),
     });
     let modules = modules.collect();
-    Instrumented { modules, gate, critical_blocks, critical_decisions, unshown_blocks, unshown_decisions }
+    let root = root.map(|root| root_with_probes(root, &gate));
+    Instrumented {
+        modules,
+        root,
+        gate,
+        critical_blocks,
+        critical_decisions,
+        unshown_blocks,
+        unshown_decisions,
+    }
+}
+
+/// A root instantiation such as `MAIN [A, B] (1)` for the program with probes: gates that are named get one more.
+fn root_with_probes(text: &str, gate: &str) -> String {
+    let mut sources = Sources::new();
+    let file = sources.add("root", text);
+    let tokens = tokens(file, text, &mut Vec::new());
+    let mut text = text.to_owned();
+    if let Some((open, close)) = gate_list(&tokens, 0) {
+        text.insert_str(tokens[close].span.start as usize, &actual_gate(&tokens, open, close, gate));
+    }
+    text
 }
 
 /// An enclosing statement of the place at hand.

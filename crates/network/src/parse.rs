@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use source::{Diagnostic, FileId, Sources, Span};
 
-use super::{Network, Part, SyncRule, SyncVector, Synchronisation};
-use crate::lts::Lts;
-use crate::select::Selector;
+use lts::{Lts, Selector};
+
+use super::{Leaf, Network, Part, SyncRule, SyncVector, Synchronisation};
 
 /// Networks nested deeper than this are refused, so that no input can exhaust the stack.
 const DEEPEST: usize = 200;
@@ -31,7 +31,7 @@ const DEEPEST: usize = 200;
 /// ```
 /// let mut sources = source::Sources::new();
 /// let file = sources.add("net.exp", "par A in one.aut || two.aut end par");
-/// let network = lts::parse_network(file, &sources, &mut |_name| {
+/// let network = network::parse_network(file, &sources, &mut |_name| {
 ///     Ok(lts::parse_aut("des (0, 1, 2)\n(0, A, 1)\n", &Default::default()).unwrap().into())
 /// });
 /// assert!(network.is_ok());
@@ -244,12 +244,12 @@ impl Parser<'_> {
         };
         self.at += 1;
         if let Some(lts) = self.loaded.get(&name) {
-            return Ok(Network::Leaf(Arc::clone(lts)));
+            return Ok(Network::Leaf(Leaf { lts: Arc::clone(lts), name, span: Some(span) }));
         }
         match (self.load)(&name) {
             Ok(lts) => {
-                self.loaded.insert(name, Arc::clone(&lts));
-                Ok(Network::Leaf(lts))
+                self.loaded.insert(name.clone(), Arc::clone(&lts));
+                Ok(Network::Leaf(Leaf { lts, name, span: Some(span) }))
             }
             Err(reason) => {
                 self.load_errors.push(Diagnostic::error(reason).label(span, "used here"));

@@ -2,35 +2,37 @@
 //! explicit vectors, with labels hidden, renamed and cut on the way.
 //!
 //! A network is flattened into *synchronisation vectors*, each saying which labels of which leaves happen
-//! together and what that looks like from outside; then the reachable tuples of leaf states are enumerated
-//! breadth first. The internal action never synchronises; `exit`, the successful termination, always does.
+//! together and what that looks like from outside ([`NetworkModel`]): a state is a tuple of states of the leaves. The
+//! internal action never synchronises; `exit`, the successful termination, always does.
 
+mod language;
 mod parse;
 mod tuples;
 mod vectors;
 
 use std::sync::Arc;
 
+pub use language::Exp;
 pub use parse::parse_network;
+pub use tuples::NetworkModel;
 
-use crate::lts::Lts;
-use crate::progress::Progress;
-use crate::select::Selector;
+use lts::{Lts, Selector};
+use source::Span;
 
 /// A network of transition systems.
 ///
 /// ```
-/// use lts::{Network, Progress, Selector};
+/// use network::{Network, NetworkModel};
 /// let sender = lts::parse_aut("des (0, 2, 2)\n(0, PUT, 1)\n(1, SEND, 0)\n", &Default::default())?;
 /// let receiver = lts::parse_aut("des (0, 2, 2)\n(0, SEND, 1)\n(1, GET, 0)\n", &Default::default())?;
 /// let network = Network::product(vec![sender.into(), receiver.into()]);
-/// let whole = network.compose(1000, &Progress::new())?.lts;
+/// let whole = explore::explore(&NetworkModel::new(&network)?, &Default::default(), &lts::Progress::new()).lts;
 /// assert_eq!((whole.state_count(), whole.transition_count()), (4, 5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub enum Network {
     /// One system.
-    Leaf(Arc<Lts>),
+    Leaf(Leaf),
     /// Several networks side by side.
     Par {
         /// Who moves together.
@@ -46,6 +48,17 @@ pub enum Network {
     Cut(Box<Network>, Vec<Selector>),
     /// Labels are renamed by the first rule that matches.
     Rename(Box<Network>, Vec<(Selector, String)>),
+}
+
+/// A system of a network.
+#[derive(Clone)]
+pub struct Leaf {
+    /// The system.
+    pub lts: Arc<Lts>,
+    /// Its name.
+    pub name: String,
+    /// Where the network names it.
+    pub span: Option<Span>,
 }
 
 /// Who moves together in a parallel composition.
@@ -83,16 +96,6 @@ pub enum Part {
     Label(String),
 }
 
-/// The result of a composition.
-pub struct Composition {
-    /// The reachable tuples.
-    pub lts: Lts,
-    /// Whether all were explored; if not, the limit was hit or the work was cancelled.
-    pub complete: bool,
-    /// What the network says about labels that are not there.
-    pub unmatched: Vec<Unmatched>,
-}
-
 /// A selector of a network that chooses no label.
 #[derive(Clone, Debug)]
 pub struct Unmatched {
@@ -116,7 +119,7 @@ pub enum ComposeError {
 
 impl From<Lts> for Network {
     fn from(lts: Lts) -> Self {
-        Network::Leaf(Arc::new(lts))
+        Network::Leaf(Leaf { lts: Arc::new(lts), name: String::new(), span: None })
     }
 }
 
@@ -125,12 +128,6 @@ impl Network {
     pub fn product(branches: Vec<Network>) -> Network {
         let synchronisation = Synchronisation::Rules(vectors::common_label_rules(&branches));
         Network::Par { synchronisation, branches }
-    }
-
-    /// Explores the network, up to `max_states` states.
-    pub fn compose(&self, max_states: usize, progress: &Progress) -> Result<Composition, ComposeError> {
-        let flat = vectors::flatten(self)?;
-        Ok(tuples::explore(&flat, max_states, progress))
     }
 }
 

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use source::Sources;
 
 use super::*;
-use crate::{LtsBuilder, StateId, gate, parse_aut};
+use lts::{LtsBuilder, Progress, StateId, gate, parse_aut};
+use model::Model;
 
 fn aut(text: &str) -> Lts {
     parse_aut(text, &Default::default()).unwrap()
@@ -29,7 +30,12 @@ fn compose(text: &str) -> Result<Lts, String> {
     let file = sources.add("net.exp", text);
     let network =
         parse_network(file, &sources, &mut library).map_err(|errors| sources.render_all(&errors, false))?;
-    Ok(network.compose(10_000, &Progress::new()).unwrap().lts)
+    Ok(explored(&network))
+}
+
+fn explored(network: &Network) -> Lts {
+    let model = NetworkModel::new(network).unwrap();
+    explore::explore(&model, &Default::default(), &Progress::new()).lts
 }
 
 /// States, transitions and visible labels.
@@ -137,20 +143,27 @@ fn wrong_networks_get_a_place_and_a_reason() {
 }
 
 #[test]
-fn a_limit_gives_a_partial_result_that_says_so() {
-    let clock = |name: &str| {
-        let text: String = (0..10).map(|n| format!("({n}, {name}, {})\n", (n + 1) % 10)).collect();
-        Network::from(aut(&format!("des (0, 10, 10)\n{text}")))
-    };
-    let network = Network::Par {
-        synchronisation: Synchronisation::Rules(Vec::new()),
-        branches: vec![clock("A"), clock("B"), clock("C")],
-    };
-    let partial = network.compose(100, &Progress::new()).unwrap();
-    assert!(!partial.complete && partial.lts.state_count() <= 100);
-    let whole = network.compose(1000, &Progress::new()).unwrap();
-    assert!(whole.complete);
-    assert_eq!((whole.lts.state_count(), whole.lts.transition_count()), (1000, 3000));
+fn a_step_tells_which_systems_moved() {
+    let mut sources = Sources::new();
+    let file = sources.add("net.exp", "par B in a.aut || b.aut || a.aut end par");
+    let network = parse_network(file, &sources, &mut library).ok().unwrap();
+    let model = NetworkModel::new(&network).unwrap();
+    let mut told = Vec::new();
+    model
+        .worker()
+        .successors(&[1, 0, 0], &mut |step| {
+            let provenance = model.provenance();
+            let movers = provenance.marks_of(step.origin).into_iter().map(|mark| {
+                let mark = provenance.mark(mark);
+                format!("{}@{}", mark.process, sources.position(mark.span).column)
+            });
+            told.push(format!("{} {}", model.label(step.label), movers.collect::<Vec<_>>().join(" ")));
+        })
+        .unwrap();
+    // B needs all three; the last one has not done A yet.
+    assert_eq!(told, ["A a.aut#2@28"]);
+    let view = model.describe(&[1, 0, 1]).values;
+    assert_eq!(view[2], ("a.aut#2".to_owned(), "1".to_owned()));
 }
 
 fn small_systems() -> impl Strategy<Value = Lts> {
@@ -230,7 +243,7 @@ proptest! {
             synchronisation: Synchronisation::Rules(vec![rule]),
             branches: branches.into_iter().map(Network::from).collect(),
         };
-        let composed = network.compose(10_000, &Progress::new()).unwrap().lts;
+        let composed = explored(&network);
         prop_assert_eq!((composed.state_count(), composed.transition_count()), (states, steps.len()));
         let mut expected: Vec<String> = steps.into_iter().map(|(_, label, _)| label).collect();
         let mut found: Vec<String> =

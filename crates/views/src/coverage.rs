@@ -51,7 +51,7 @@ fn covered_names(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Suggested examples, by place.
-pub fn suggestions_view(specification: &Specification, found: &cover::Suggestions) -> report::Suggestions {
+pub fn suggestions(specification: &Specification, found: &cover::Suggestions) -> report::Suggestions {
     let holes = |items: &[Item]| items.iter().map(|&item| hole(specification, item)).collect();
     report::Suggestions {
         tried: found.tried,

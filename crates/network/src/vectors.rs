@@ -1,15 +1,12 @@
 //! From a tree of compositions to a flat list of synchronisation vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ComposeError, Network, Part, SyncRule, SyncVector, Synchronisation, Unmatched};
-use crate::ids::LabelId;
-use crate::label::{Labels, gate};
-use crate::lts::Lts;
-use crate::select::Selector;
+use lts::{LabelId, Labels, Selector, gate};
+
+use super::{ComposeError, Leaf, Network, Part, SyncRule, SyncVector, Synchronisation, Unmatched};
 
 /// More vectors than this are refused: they would fill the memory before the first state is seen.
 const MOST_VECTORS: usize = 4_000_000;
@@ -24,7 +21,7 @@ pub(super) struct Vector {
 
 /// A network without structure.
 pub(super) struct Flat {
-    pub leaves: Vec<Arc<Lts>>,
+    pub leaves: Vec<Leaf>,
     pub vectors: Vec<Vector>,
     pub labels: Labels,
     pub unmatched: Vec<Unmatched>,
@@ -41,7 +38,7 @@ impl Flat {
     /// Adds the leaves of a network and gives the vectors over them.
     fn add(&mut self, network: &Network) -> Result<Vec<Vector>, ComposeError> {
         match network {
-            Network::Leaf(lts) => Ok(self.add_leaf(lts)),
+            Network::Leaf(leaf) => Ok(self.add_leaf(leaf)),
             Network::Par { synchronisation, branches } => {
                 let branches =
                     branches.iter().map(|branch| self.add(branch)).collect::<Result<Vec<_>, _>>()?;
@@ -77,9 +74,10 @@ impl Flat {
         }
     }
 
-    fn add_leaf(&mut self, lts: &Arc<Lts>) -> Vec<Vector> {
+    fn add_leaf(&mut self, added: &Leaf) -> Vec<Vector> {
         let leaf = self.leaves.len();
-        self.leaves.push(Arc::clone(lts));
+        self.leaves.push(added.clone());
+        let lts = &added.lts;
         let used = lts.used_labels();
         lts.labels()
             .iter()

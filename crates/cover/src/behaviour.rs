@@ -1,0 +1,681 @@
+//! What executions do one after the other: transitions, sequences of them, abstract states and paths through these.
+//!
+//! The criteria are those of Zhu and He for high-level Petri nets, as Ding, Clarke, Argote-Garcia and He give them in
+//! *Evaluating Test Adequacy Coverage of High Level Petri Nets Using Spin* (2006), and ask nothing of a language but
+//! labels and conditions on states that have names ([`Model::propositions`]). What is *feasible* is found by exploring
+//! everything that the examples start with; what is not is named, and does not count.
+//!
+//! An execution covers a sequence if it shows it somewhere, one right after the other. Criteria with a length count all
+//! sequences up to it. A path of abstract states passes markings one after the other; a marking that is in no abstract
+//! state interrupts it, one that is in several is each of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+use explore::{Exploration, Limits, NotARun, WalkStep, guided};
+use lts::{Progress, StateId};
+use model::{MarkId, Model, ModelError};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::run::{Outcome, Settings, limits_of};
+use crate::subject::{Opened, Subject};
+use crate::subset::{Subset, smallest_cover};
+use crate::suite::Example;
+
+/// A criterion of this kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Behaviour {
+    /// All transitions, or gates.
+    Transitions,
+    /// All sequences of steps up to a length, each of at most so many transitions at once.
+    Traces {
+        /// The most transitions of a step.
+        degree: usize,
+        /// The most steps.
+        length: usize,
+    },
+    /// All sequences of transitions up to a length.
+    Sequences {
+        /// The most transitions.
+        length: usize,
+    },
+    /// All abstract states.
+    States,
+    /// All pairs of abstract states with a step from one to the other.
+    StateTransitions,
+    /// All sequences of abstract states up to a length.
+    StatePaths {
+        /// The most states.
+        length: usize,
+    },
+    /// Items that the language lists under this name.
+    Items(String),
+}
+
+impl FromStr for Behaviour {
+    type Err = String;
+
+    /// `transitions`, `traces:2:3`, `sequences:2`, `states`, `state-transitions`, `state-paths:3`, or the name of a list
+    /// that the language brings.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(':');
+        let name = parts.next().unwrap_or_default();
+        let numbers: Vec<usize> = parts
+            .map(|part| match part.parse() {
+                Ok(number) if number > 0 => Ok(number),
+                _ => Err(format!("`{part}` is not a number above 0")),
+            })
+            .collect::<Result<_, _>>()?;
+        let plain = |criterion: Behaviour| match numbers.as_slice() {
+            [] => Ok(criterion),
+            _ => Err(format!("`{name}` takes no number")),
+        };
+        match (name, numbers.as_slice()) {
+            ("transitions", _) => plain(Behaviour::Transitions),
+            ("states", _) => plain(Behaviour::States),
+            ("state-transitions", _) => plain(Behaviour::StateTransitions),
+            ("traces", &[degree, length]) => Ok(Behaviour::Traces { degree, length }),
+            ("traces", _) => Err("write `traces:K:L`: at most K transitions at once, L steps".into()),
+            ("sequences", &[length]) => Ok(Behaviour::Sequences { length }),
+            ("sequences", _) => Err("write `sequences:L`: at most L transitions".into()),
+            ("state-paths", &[length]) => Ok(Behaviour::StatePaths { length }),
+            ("state-paths", _) => Err("write `state-paths:K`: at most K abstract states".into()),
+            ("", _) => Err("a criterion has a name".into()),
+            _ => plain(Behaviour::Items(name.to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Display for Behaviour {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Behaviour::Transitions => out.write_str("transitions"),
+            Behaviour::Traces { degree, length } => write!(out, "traces:{degree}:{length}"),
+            Behaviour::Sequences { length } => write!(out, "sequences:{length}"),
+            Behaviour::States => out.write_str("states"),
+            Behaviour::StateTransitions => out.write_str("state-transitions"),
+            Behaviour::StatePaths { length } => write!(out, "state-paths:{length}"),
+            Behaviour::Items(name) => out.write_str(name),
+        }
+    }
+}
+
+/// What examples cover by a criterion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BehaviourCoverage {
+    /// The criterion.
+    pub criterion: Behaviour,
+    /// The feasible items, shorter ones first.
+    pub items: Vec<BehaviourItem>,
+    /// Items that are not feasible, where they can be listed.
+    pub infeasible: Vec<String>,
+    /// The smallest set of examples that covers as much as all.
+    pub subset: Subset,
+    /// Why this is not everything.
+    pub doubts: Vec<String>,
+}
+
+/// Something that can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BehaviourItem {
+    /// What it is.
+    pub name: String,
+    /// How long it is.
+    pub length: usize,
+    /// The examples that cover it.
+    pub covered_by: Vec<usize>,
+    /// A shortest run that would cover it, where none does: the example that it starts like, and its labels.
+    pub suggestion: Option<(usize, Vec<String>)>,
+}
+
+impl BehaviourCoverage {
+    /// How many items are covered.
+    pub fn covered(&self) -> usize {
+        self.items.iter().filter(|item| !item.covered_by.is_empty()).count()
+    }
+}
+
+/// Why a criterion can't be computed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CantMeasure {
+    /// The model lacks what it counts.
+    #[error("{0}")]
+    Nothing(String),
+    /// There are more items than can be listed.
+    #[error("{0} has more than {MOST_ITEMS} items; choose a smaller length")]
+    TooMany(Behaviour),
+    /// The model made an error.
+    #[error("{0}")]
+    Model(String),
+}
+
+/// More items are not listed.
+const MOST_ITEMS: usize = 100_000;
+/// More combinations are not named as infeasible.
+const MOST_INFEASIBLE: usize = 1_000;
+/// Runs are suggested for this many items.
+const MOST_SUGGESTED: usize = 25;
+
+/// Names for a criterion's alphabet.
+#[derive(Default)]
+struct Names {
+    numbers: FxHashMap<String, u32>,
+    texts: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, text: String) -> u32 {
+        let next = self.texts.len() as u32;
+        *self.numbers.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            next
+        })
+    }
+}
+
+/// What a criterion sees of executions: states with letters of their own, and steps with letters.
+#[derive(Default)]
+struct View {
+    /// The steps of each state: letter and target.
+    steps: Vec<Vec<(u32, u32)>>,
+    /// The letters of each state: abstract states.
+    states: Vec<Vec<u32>>,
+}
+
+type Words = BTreeMap<Vec<u32>, Vec<u32>>;
+
+impl View {
+    /// The words of a length or less that steps spell, with the states that they end in.
+    fn spelled(&self, length: usize) -> Option<Vec<Words>> {
+        let mut levels: Vec<Words> = Vec::new();
+        let mut first = Words::new();
+        for &(letter, target) in self.steps.iter().flatten() {
+            first.entry(vec![letter]).or_default().push(target);
+        }
+        let mut count = first.len();
+        levels.push(tidied(first));
+        while levels.len() < length {
+            let mut next = Words::new();
+            for (word, ends) in &levels[levels.len() - 1] {
+                for &(letter, target) in ends.iter().flat_map(|&end| &self.steps[end as usize]) {
+                    let mut longer = word.clone();
+                    longer.push(letter);
+                    next.entry(longer).or_default().push(target);
+                    if count + next.len() > MOST_ITEMS {
+                        return None;
+                    }
+                }
+            }
+            count += next.len();
+            levels.push(tidied(next));
+        }
+        Some(levels)
+    }
+
+    /// The same for letters of states, one state after the other.
+    fn passed(&self, length: usize) -> Option<Vec<Words>> {
+        let mut first = Words::new();
+        for (state, letters) in self.states.iter().enumerate() {
+            for &letter in letters {
+                first.entry(vec![letter]).or_default().push(state as u32);
+            }
+        }
+        let mut count = first.len();
+        let mut levels = vec![tidied(first)];
+        while levels.len() < length {
+            let mut next = Words::new();
+            for (word, ends) in &levels[levels.len() - 1] {
+                for &(_, target) in ends.iter().flat_map(|&end| &self.steps[end as usize]) {
+                    for &letter in &self.states[target as usize] {
+                        let mut longer = word.clone();
+                        longer.push(letter);
+                        next.entry(longer).or_default().push(target);
+                        if count + next.len() > MOST_ITEMS {
+                            return None;
+                        }
+                    }
+                }
+            }
+            count += next.len();
+            levels.push(tidied(next));
+        }
+        Some(levels)
+    }
+}
+
+fn tidied(mut words: Words) -> Words {
+    for ends in words.values_mut() {
+        ends.sort_unstable();
+        ends.dedup();
+    }
+    words
+}
+
+/// An example with everything that it could do.
+struct Whole {
+    opened: Opened,
+    found: Exploration,
+}
+
+/// Measures criteria over the examples of a suite that was run.
+pub fn behaviours(
+    subject: &Subject,
+    outcome: &Outcome,
+    criteria: &[Behaviour],
+    settings: &Settings,
+    progress: &Progress,
+) -> Vec<Result<BehaviourCoverage, CantMeasure>> {
+    let examples: Vec<&Example> = outcome.examples.iter().map(|one| &one.example).collect();
+    criteria
+        .iter()
+        .map(|criterion| Measuring::new(criterion, subject, &examples, settings, progress)?.measure())
+        .collect()
+}
+
+struct Measuring<'a> {
+    criterion: &'a Behaviour,
+    examples: &'a [&'a Example],
+    wholes: Vec<Whole>,
+    names: Names,
+    doubts: Vec<String>,
+}
+
+impl<'a> Measuring<'a> {
+    fn new(
+        criterion: &'a Behaviour,
+        subject: &Subject,
+        examples: &'a [&'a Example],
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<Self, CantMeasure> {
+        let (mut wholes, mut doubts) = (Vec::new(), Vec::new());
+        for example in examples {
+            let opened = subject.open(example).map_err(|error| {
+                let said = error.diagnostics.first().map_or("", |one| one.message.as_str());
+                CantMeasure::Model(said.to_owned())
+            })?;
+            let limits = Limits { transitions: true, origins: true, ..limits_of(example, settings, 1) };
+            let found = with_model(&opened, criterion, |model| explore::explore(model, &limits, progress))?;
+            if !found.outcome.is_complete() {
+                doubts.push(format!(
+                    "example `{}` was not explored in full, so more may be feasible",
+                    example.name
+                ));
+            }
+            wholes.push(Whole { opened, found });
+        }
+        Ok(Self { criterion, examples, wholes, names: Names::default(), doubts })
+    }
+
+    fn measure(mut self) -> Result<BehaviourCoverage, CantMeasure> {
+        self.check()?;
+        if let Behaviour::Items(name) = self.criterion {
+            let name = name.clone();
+            return self.listed_items(&name);
+        }
+        let wholes: Vec<View> = (0..self.wholes.len()).map(|at| self.whole(at)).collect::<Result<_, _>>()?;
+        let feasible: Vec<BTreeSet<Vec<u32>>> =
+            wholes.iter().map(|view| self.words(view)).collect::<Result<_, _>>()?;
+        let mut covered: Vec<BTreeSet<Vec<u32>>> = Vec::new();
+        for (at, example) in self.examples.iter().enumerate() {
+            covered.push(match &example.trace {
+                None => feasible[at].clone(),
+                Some(trace) => {
+                    let mut words = BTreeSet::new();
+                    for run in &trace.runs {
+                        let steps = self.follow(at, &run.labels)?;
+                        let view = self.run(at, &steps)?;
+                        words.extend(self.words(&view)?);
+                    }
+                    words
+                }
+            });
+        }
+        let mut all: Vec<Vec<u32>> =
+            feasible.iter().flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        all.sort_by_key(|word| (word.len(), self.spell(word)));
+        let mut suggested = 0;
+        let items: Vec<BehaviourItem> = (all.iter())
+            .map(|word| {
+                let covered_by: Vec<usize> =
+                    (0..covered.len()).filter(|&at| covered[at].contains(word)).collect();
+                let wanted = covered_by.is_empty() && suggested < MOST_SUGGESTED;
+                let suggestion = if wanted { self.suggestion(&wholes, word) } else { None };
+                suggested += usize::from(suggestion.is_some());
+                BehaviourItem { name: self.spell(word), length: word.len(), covered_by, suggestion }
+            })
+            .collect();
+        let infeasible = self.infeasible(&all);
+        Ok(self.concluded(items, infeasible))
+    }
+
+    fn concluded(self, items: Vec<BehaviourItem>, infeasible: Vec<String>) -> BehaviourCoverage {
+        let sets: Vec<Vec<bool>> = (0..self.examples.len())
+            .map(|at| items.iter().map(|item| item.covered_by.contains(&at)).collect())
+            .collect();
+        let subset = smallest_cover(&sets);
+        BehaviourCoverage {
+            criterion: self.criterion.clone(),
+            items,
+            infeasible,
+            subset,
+            doubts: self.doubts,
+        }
+    }
+
+    /// Says what is missing in the model.
+    fn check(&self) -> Result<(), CantMeasure> {
+        let needs_states = matches!(
+            self.criterion,
+            Behaviour::States | Behaviour::StateTransitions | Behaviour::StatePaths { .. }
+        );
+        let has_states = self.wholes.iter().all(|one| !one.opened.model().propositions().is_empty());
+        if needs_states && !has_states {
+            let criterion = self.criterion;
+            return Err(CantMeasure::Nothing(format!("{criterion}: the model names no abstract states")));
+        }
+        Ok(())
+    }
+
+    /// Everything that an example could do.
+    fn whole(&mut self, at: usize) -> Result<View, CantMeasure> {
+        let Self { criterion, wholes, names, .. } = self;
+        let Whole { opened, found } = &wholes[at];
+        let lts = &found.lts;
+        let letters: Vec<u32> =
+            lts.labels().iter().map(|(_, text)| names.number(letter(text, criterion))).collect();
+        let steps = lts.states().map(|state| {
+            let row = lts.outgoing(state).iter();
+            row.map(|edge| (letters[edge.label.index()], edge.target.raw())).collect()
+        });
+        let mut view = View { steps: steps.collect(), states: Vec::new() };
+        if !is_about_steps(criterion) {
+            let values = with_model(opened, criterion, |model| {
+                (0..found.states()).map(|state| found.state(model, StateId::new(state))).collect::<Vec<_>>()
+            })?;
+            view.states = abstract_states(opened.model(), values.iter().map(Vec::as_slice), names)?;
+        }
+        Ok(view)
+    }
+
+    /// One run of an example.
+    fn run(&mut self, at: usize, steps: &[WalkStep]) -> Result<View, CantMeasure> {
+        let Self { criterion, wholes, names, .. } = self;
+        let opened = &wholes[at].opened;
+        let letters: Vec<u32> = with_model(opened, criterion, |model| {
+            steps.iter().map(|step| names.number(letter(&model.label(step.label), criterion))).collect()
+        })?;
+        let step = |(at, &letter): (usize, &u32)| vec![(letter, at as u32 + 1)];
+        let mut view = View { steps: letters.iter().enumerate().map(step).collect(), states: Vec::new() };
+        view.steps.push(Vec::new());
+        if !is_about_steps(criterion) {
+            let initial = opened.model().initial().map_err(wrong)?;
+            let values = std::iter::once(initial.as_slice()).chain(steps.iter().map(|step| &step.target[..]));
+            view.states = abstract_states(opened.model(), values, names)?;
+        }
+        Ok(view)
+    }
+
+    fn follow(&self, at: usize, labels: &[String]) -> Result<Vec<WalkStep>, CantMeasure> {
+        let followed = with_model(&self.wholes[at].opened, self.criterion, |model| guided(model, labels))?;
+        followed.map_err(|error| match error {
+            NotARun::Error(error) => wrong(error),
+            NotARun::Stuck { followed, .. } => CantMeasure::Model(format!(
+                "example `{}` is not a run of the model: its step {} is not possible",
+                self.examples[at].name,
+                followed + 1
+            )),
+        })
+    }
+
+    fn words(&self, view: &View) -> Result<BTreeSet<Vec<u32>>, CantMeasure> {
+        let levels = match *self.criterion {
+            Behaviour::Transitions => view.spelled(1),
+            Behaviour::Sequences { length } | Behaviour::Traces { length, .. } => view.spelled(length),
+            Behaviour::States => view.passed(1),
+            Behaviour::StateTransitions => view.passed(2).map(|levels| levels.into_iter().skip(1).collect()),
+            Behaviour::StatePaths { length } => view.passed(length),
+            Behaviour::Items(_) => None,
+        };
+        let levels = levels.ok_or_else(|| CantMeasure::TooMany(self.criterion.clone()))?;
+        Ok(levels.into_iter().flat_map(|level| level.into_keys()).collect())
+    }
+
+    fn spell(&self, word: &[u32]) -> String {
+        let joint = if is_about_steps(self.criterion) { ", " } else { " → " };
+        let letters: Vec<&str> =
+            word.iter().map(|&letter| self.names.texts[letter as usize].as_str()).collect();
+        letters.join(joint)
+    }
+
+    /// Combinations that never happen, where they are few enough to be listed.
+    fn infeasible(&self, feasible: &[Vec<u32>]) -> Vec<String> {
+        let known: BTreeSet<String> = feasible.iter().map(|word| self.spell(word)).collect();
+        let model = self.wholes.first().map(|one| one.opened.model());
+        let mut alphabet: Vec<String> = match (model, is_about_steps(self.criterion)) {
+            (Some(model), true) => match model.visible_gates() {
+                Some(gates) => gates.into_iter().map(|gate| gate.name).collect(),
+                None => return Vec::new(),
+            },
+            (Some(model), false) => model.propositions().iter().map(|one| one.name.clone()).collect(),
+            (None, _) => return Vec::new(),
+        };
+        if let Behaviour::Traces { degree, .. } = *self.criterion {
+            alphabet = sets_of(&alphabet, degree);
+        }
+        let lengths = match *self.criterion {
+            Behaviour::Transitions | Behaviour::States => 1..=1,
+            Behaviour::StateTransitions => 2..=2,
+            Behaviour::Sequences { length }
+            | Behaviour::Traces { length, .. }
+            | Behaviour::StatePaths { length } => 1..=length,
+            Behaviour::Items(_) => return Vec::new(),
+        };
+        let joint = if is_about_steps(self.criterion) { ", " } else { " → " };
+        let mut missing = Vec::new();
+        let mut words: Vec<String> = vec![String::new()];
+        for length in 1..=*lengths.end() {
+            if words.len().saturating_mul(alphabet.len()) > MOST_INFEASIBLE {
+                break;
+            }
+            let longer = words.iter().flat_map(|word| {
+                alphabet.iter().map(move |letter| match word.is_empty() {
+                    true => letter.clone(),
+                    false => format!("{word}{joint}{letter}"),
+                })
+            });
+            words = longer.collect();
+            if lengths.contains(&length) {
+                missing.extend(words.iter().filter(|word| !known.contains(*word)).cloned());
+            }
+        }
+        missing
+    }
+
+    /// A shortest run of some example that shows a word.
+    fn suggestion(&self, wholes: &[View], word: &[u32]) -> Option<(usize, Vec<String>)> {
+        let runs = (0..wholes.len()).filter_map(|at| {
+            let steps = &wholes[at].steps;
+            // States are numbered by their distance from the start.
+            let (first, edges) = (0..steps.len()).find_map(|state| {
+                let edges = match is_about_steps(self.criterion) {
+                    true => spelling(&wholes[at], state, word)?,
+                    false if wholes[at].states[state].contains(&word[0]) => {
+                        passing(&wholes[at], state, &word[1..])?
+                    }
+                    false => return None,
+                };
+                Some((state, edges))
+            })?;
+            let Whole { opened, found } = &self.wholes[at];
+            let labels = with_model(opened, self.criterion, |model| {
+                let before = found.trace_to(model, StateId::new(first)).ok()?;
+                Some(before.iter().map(|step| model.label(step.label)).collect::<Vec<String>>())
+            });
+            let mut labels = labels.ok()??;
+            let mut state = StateId::new(first);
+            for edge in edges {
+                let edge = found.lts.outgoing(state)[edge];
+                labels.push(found.lts.label(edge.label).to_owned());
+                state = edge.target;
+            }
+            Some((at, labels))
+        });
+        runs.min_by_key(|(at, labels)| (labels.len(), *at))
+    }
+
+    /// Items that the language lists: covered by the marks of steps.
+    fn listed_items(self, name: &str) -> Result<BehaviourCoverage, CantMeasure> {
+        let Some(first) = self.wholes.first() else {
+            return Err(CantMeasure::Nothing("there are no examples".into()));
+        };
+        let lists = first.opened.program.items();
+        let Some(list) = lists.iter().find(|list| list.criterion == name) else {
+            let known =
+                ["transitions", "traces:K:L", "sequences:L", "states", "state-transitions", "state-paths:K"];
+            let own = lists.iter().map(|list| list.criterion.as_str());
+            let known: Vec<&str> = known.into_iter().chain(own).collect();
+            let message = format!("there is no criterion `{name}`; there are {}", known.join(", "));
+            return Err(CantMeasure::Nothing(message));
+        };
+        let (mut covered, mut feasible): (Vec<FxHashSet<MarkId>>, FxHashSet<MarkId>) = Default::default();
+        for (at, example) in self.examples.iter().enumerate() {
+            let Whole { opened, found } = &self.wholes[at];
+            let marks = marks(opened.model(), crate::measure::origins(opened.model(), found));
+            feasible.extend(marks.iter().copied());
+            covered.push(match &example.trace {
+                None => marks,
+                Some(trace) => {
+                    let mut seen = FxHashSet::default();
+                    for run in &trace.runs {
+                        let steps = self.follow(at, &run.labels)?;
+                        let origins = steps.iter().map(|step| step.origin).collect::<Vec<_>>();
+                        seen.extend(self::marks(opened.model(), origins));
+                    }
+                    seen
+                }
+            });
+        }
+        let is_feasible = |item: &&model::NamedItem| feasible.contains(&item.mark);
+        let items = list.items.iter().filter(is_feasible).map(|item| BehaviourItem {
+            name: item.name.clone(),
+            length: 1,
+            covered_by: (0..covered.len()).filter(|&at| covered[at].contains(&item.mark)).collect(),
+            suggestion: None,
+        });
+        let items = items.collect();
+        let infeasible =
+            list.items.iter().filter(|item| !is_feasible(item)).map(|item| item.name.clone()).collect();
+        Ok(self.concluded(items, infeasible))
+    }
+}
+
+fn marks(model: &dyn Model, origins: Vec<lts::OriginId>) -> FxHashSet<MarkId> {
+    origins.into_iter().flat_map(|origin| model.provenance().marks_of(origin)).collect()
+}
+
+fn wrong(error: ModelError) -> CantMeasure {
+    CantMeasure::Model(error.message)
+}
+
+/// Hands on the model whose steps the criterion looks at.
+fn with_model<T>(
+    opened: &Opened,
+    criterion: &Behaviour,
+    look: impl FnOnce(&dyn Model) -> T,
+) -> Result<T, CantMeasure> {
+    match *criterion {
+        Behaviour::Traces { degree, .. } if degree > 1 => match opened.program.concurrent(degree) {
+            Some(model) => Ok(look(&*model.map_err(wrong)?)),
+            None => Err(CantMeasure::Nothing(
+                "steps of several transitions at once exist in Petri nets only; write `traces:1:L`".into(),
+            )),
+        },
+        _ => Ok(look(opened.model())),
+    }
+}
+
+fn is_about_steps(criterion: &Behaviour) -> bool {
+    matches!(
+        criterion,
+        Behaviour::Transitions | Behaviour::Traces { .. } | Behaviour::Sequences { .. } | Behaviour::Items(_)
+    )
+}
+
+/// What a label is for a criterion: its gate, or all gates of a step of several transitions.
+fn letter(label: &str, criterion: &Behaviour) -> String {
+    match *criterion {
+        Behaviour::Traces { degree, .. } => {
+            let parts: Vec<&str> = if degree > 1 { label.split(" | ").collect() } else { vec![label] };
+            let mut gates: Vec<&str> = parts.into_iter().map(lts::gate).collect();
+            gates.sort_unstable();
+            format!("{{{}}}", gates.join(", "))
+        }
+        _ => lts::gate(label).to_owned(),
+    }
+}
+
+/// The abstract states of each marking.
+fn abstract_states<'s>(
+    model: &dyn Model,
+    states: impl Iterator<Item = &'s [model::Slot]>,
+    names: &mut Names,
+) -> Result<Vec<Vec<u32>>, CantMeasure> {
+    let numbers: Vec<u32> = model.propositions().iter().map(|one| names.number(one.name.clone())).collect();
+    states
+        .map(|state| {
+            let mut letters = Vec::new();
+            for (at, &number) in numbers.iter().enumerate() {
+                if model.holds(at, state).map_err(wrong)? {
+                    letters.push(number);
+                }
+            }
+            Ok(letters)
+        })
+        .collect()
+}
+
+/// The positions of steps that spell a word from a state.
+fn spelling(view: &View, state: usize, word: &[u32]) -> Option<Vec<usize>> {
+    let Some((&first, rest)) = word.split_first() else { return Some(Vec::new()) };
+    view.steps[state].iter().enumerate().find_map(|(at, &(letter, target))| {
+        let mut edges = if letter == first { spelling(view, target as usize, rest)? } else { return None };
+        edges.insert(0, at);
+        Some(edges)
+    })
+}
+
+/// The positions of steps from a state that pass states with these letters.
+fn passing(view: &View, state: usize, word: &[u32]) -> Option<Vec<usize>> {
+    let Some((&first, rest)) = word.split_first() else { return Some(Vec::new()) };
+    view.steps[state].iter().enumerate().find_map(|(at, &(_, target))| {
+        let fits = view.states[target as usize].contains(&first);
+        let mut edges = if fits { passing(view, target as usize, rest)? } else { return None };
+        edges.insert(0, at);
+        Some(edges)
+    })
+}
+
+/// `{A}`, `{A, B}` …: all multisets of at most so many names.
+fn sets_of(names: &[String], degree: usize) -> Vec<String> {
+    let mut sorted = names.to_vec();
+    sorted.sort();
+    let mut level: Vec<Vec<usize>> = (0..sorted.len()).map(|at| vec![at]).collect();
+    let mut all = level.clone();
+    for _ in 1..degree {
+        let longer = level.iter().flat_map(|set| {
+            let last = set[set.len() - 1];
+            (last..sorted.len()).map(move |at| set.iter().copied().chain([at]).collect::<Vec<usize>>())
+        });
+        level = longer.take(MOST_INFEASIBLE + 1).collect();
+        all.extend(level.iter().cloned());
+        if all.len() > MOST_INFEASIBLE {
+            break;
+        }
+    }
+    let text = |set: &Vec<usize>| {
+        let names: Vec<&str> = set.iter().map(|&at| sorted[at].as_str()).collect();
+        format!("{{{}}}", names.join(", "))
+    };
+    all.iter().map(text).collect()
+}

@@ -1,0 +1,211 @@
+//! The door for languages: texts go in, a program or diagnostics come out.
+//!
+//! Whatever an analysis wants to know of a language it asks here. A language that has no processes, no functions or no
+//! variables leaves the methods about them as they are.
+
+use source::{Diagnostic, Sources, Span};
+
+use crate::coverage::{CoverageMap, DefUse};
+use crate::criteria::ItemList;
+use crate::diagram::Diagram;
+use crate::probes::{Instrumented, Probes};
+use crate::texts::{Text, Texts};
+use crate::{Model, ModelError};
+
+/// A language that models are written in.
+pub trait Language: Sync {
+    /// What people call it.
+    fn name(&self) -> &'static str;
+
+    /// The extensions of its files, without dots, the usual one first.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// The extensions of other files that its models name, beside those of its own.
+    fn named_files(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Reads, checks and compiles a model.
+    ///
+    /// The error holds at least one error, and the warnings that came with it.
+    fn load(&self, input: &Input<'_>, sources: &mut Sources) -> Result<Box<dyn Program>, Vec<Diagnostic>>;
+
+    /// What can be exercised in a model, wherever it starts; nothing where that depends on what it starts with.
+    fn map(&self, _input: &Input<'_>, _sources: &mut Sources) -> Option<CoverageMap> {
+        None
+    }
+}
+
+/// What a model is loaded from.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The text of the model itself.
+    pub main: &'a Text,
+    /// Where the files are that it names.
+    pub texts: &'a dyn Texts,
+    /// Where to start, such as `MAIN (2, true)`; where the language says, by default.
+    pub root: Option<&'a str>,
+    /// Constants that get other values: name and value.
+    pub constants: &'a [(String, String)],
+    /// What the steps have to tell.
+    pub telling: Telling<'a>,
+    /// How the user says where to start.
+    pub starting: Starting,
+    /// How transition systems are read that it names.
+    pub reading: &'a lts::AutOptions,
+}
+
+impl<'a> Input<'a> {
+    /// A text that names no other.
+    pub fn new(main: &'a Text) -> Self {
+        Self {
+            main,
+            texts: &crate::texts::NoTexts,
+            root: None,
+            constants: &[],
+            telling: Telling::Marks,
+            starting: Starting::Root,
+            reading: &lts::AutOptions { tau: None, sparse: false },
+        }
+    }
+}
+
+/// What the origins of steps tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling<'a> {
+    /// Nothing: only states and labels matter.
+    Nothing,
+    /// Which constructs of the source fired.
+    Marks,
+    /// That, the values on which these decisions were evaluated ([`Model::observations`]), and what is executed of
+    /// functions ([`Model::fired_in_functions`]).
+    Coverage(&'a [Span]),
+    /// Which variables were defined and used ([`Model::flow`]), and nothing else.
+    Flows,
+}
+
+/// How the user says where to start: for advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starting {
+    /// With the option `--root`.
+    Root,
+    /// With the option `--example`, or in a suite.
+    Example,
+    /// In a field of a page.
+    Field,
+}
+
+impl Starting {
+    /// What to do in order to start with something.
+    ///
+    /// ```
+    /// assert_eq!(model::Starting::Root.advice("MAIN (…)"), "start with `--root 'MAIN (…)'`");
+    /// ```
+    pub fn advice(self, root: &str) -> String {
+        match self {
+            Starting::Root => format!("start with `--root '{root}'`"),
+            Starting::Example => format!("use `--example '{root}'`, or `root = \"{root}\"` in the suite"),
+            Starting::Field => format!("enter `{root}` in the field `start`"),
+        }
+    }
+}
+
+/// A model that was loaded, with what its language knows of it.
+pub trait Program: Send + Sync {
+    /// What it does.
+    fn model(&self) -> &dyn Model;
+
+    /// What is suspicious in what it runs.
+    fn warnings(&self) -> &[Diagnostic];
+
+    /// What coverage counts in it.
+    fn map(&self) -> &CoverageMap;
+
+    /// The same for the functions that it can call, which are counted apart.
+    fn functions(&self) -> &CoverageMap;
+
+    /// What else is counted: lists of items by the names of their criteria.
+    fn items(&self) -> &[ItemList] {
+        &[]
+    }
+
+    /// The process that it starts, a position in the map's processes.
+    fn started(&self) -> Option<usize> {
+        None
+    }
+
+    /// The other things that it could start with, such as named initial markings.
+    fn roots(&self) -> Vec<Root> {
+        Vec::new()
+    }
+
+    /// The modules that it consists of, the main one last: names and places.
+    fn modules(&self) -> Vec<(String, Span)> {
+        Vec::new()
+    }
+
+    /// The names of constants that can get other values.
+    fn constants(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How many gates a process has.
+    fn gates_of(&self, _process: &str) -> usize {
+        0
+    }
+
+    /// Combinations of arguments to try for a process, or for the one that is started, at most so many. Where the values
+    /// of a type can't be listed, those that are `known` of it (name of the type, text) have to do. The error says why
+    /// there are none.
+    fn arguments(
+        &self,
+        _process: Option<&str>,
+        _known: &[(String, String)],
+        _most: usize,
+    ) -> Result<Arguments, String> {
+        Err("it has no arguments".to_owned())
+    }
+
+    /// The arguments that it was started with: type and text of each.
+    fn given_arguments(&self, _sources: &Sources) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Definitions of variables with uses of them.
+    fn def_use_pairs(&self) -> Vec<DefUse> {
+        Vec::new()
+    }
+
+    /// The program with probes, where the language has them; `root` is what it starts with.
+    fn instrument(&self, _sources: &Sources, _probes: &Probes, _root: Option<&str>) -> Option<Instrumented> {
+        None
+    }
+
+    /// A drawing of it, where there is one.
+    fn diagram(&self) -> Option<Diagram> {
+        None
+    }
+
+    /// A model whose steps are what happens at once, up to so many things, where the language has such steps.
+    fn concurrent(&self, _degree: usize) -> Option<Result<Box<dyn Model + '_>, ModelError>> {
+        None
+    }
+}
+
+/// Something to start with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Its name, as the user would give it.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// Arguments to try.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    /// Combinations of values, as text.
+    pub combinations: Vec<Vec<String>>,
+    /// Whether these are all that there are.
+    pub all: bool,
+}

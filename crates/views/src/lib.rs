@@ -1,0 +1,9 @@
+//! From what analyses have found to what reports show.
+//!
+//! An analysis knows nothing of reports, and a report computes nothing: what stands between them is here.
+
+mod coverage;
+mod explanation;
+
+pub use coverage::{diagnostic, suggestions, view as coverage};
+pub use explanation::{Findings, Origin};
