@@ -48,12 +48,12 @@ fn explored(model: &HighModel) -> Exploration {
 fn eleven_markings_of_five_philosophers() {
     let model = model(PHILOSOPHERS, None, &[]);
     assert_eq!(explored(&model).states(), 11);
-    let names: Vec<&str> = model.propositions().iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = model.propositions().iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["NOBODY_EATS", "ONE_EATS", "TWO_EAT"]);
     let mut counts = [0; 3];
     for state in markings(&model) {
         for (proposition, count) in counts.iter_mut().enumerate() {
-            *count += usize::from(model.holds(&state, proposition).unwrap());
+            *count += usize::from(model.holds(proposition, &state).unwrap());
         }
     }
     assert_eq!(counts, [1, 5, 5]);
@@ -145,6 +145,6 @@ fn one_message_makes_all_transitions_feasible_too() {
     assert_eq!(feasible(&model), ALL_EIGHT);
     let all = markings(&model);
     for proposition in 0..3 {
-        assert!(all.iter().any(|state| model.holds(state, proposition).unwrap()));
+        assert!(all.iter().any(|state| model.holds(proposition, state).unwrap()));
     }
 }

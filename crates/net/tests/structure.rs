@@ -256,8 +256,10 @@ fn connected(flat: &Flat) -> (bool, bool) {
 fn behaviour(model: &FlatModel, found: &Exploration) -> Behaviour {
     let marking = |state: StateId| found.state(model, state);
     let size = (model.flat().places.len(), model.flat().transitions.len());
-    Behaviour::of(&found.lts, size, marking, |state, edge| {
-        model.fired(&marking(state), &marking(edge.target))
+    let lts = &found.lts;
+    Behaviour::of(lts, size, marking, |edge| {
+        let source = lts.states().find(|&state| lts.edge_range(state).contains(&edge)).unwrap();
+        model.leading(&marking(source), &marking(lts.edges()[edge].target))
     })
 }
 

@@ -3,13 +3,17 @@
 //! A slot holds the number of an interned multiset of tokens; where tokens have no value, how many there are.
 
 use lts::LabelId;
-use model::{Layout, Mark, MarkKind, Model, ModelError, Provenance, SharedRows, Slot, StateView, Worker};
+use model::{
+    Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, Proposition, Provenance, SharedRows, Slot,
+    StateView, Worker,
+};
 use source::Span;
 
 use super::fire::{add, too_many};
 use super::inspect::Inspector;
-use super::net::{HighNet, Place};
+use super::net::{HighNet, Place, Transition};
 use super::worker::HighWorker;
+use crate::flat::gate_name;
 
 /// A net, ready to be explored.
 ///
@@ -42,6 +46,7 @@ pub struct HighModel {
     /// For each transition the mark of its firing, before the marks of its guards' outcomes.
     pub(super) action_marks: Vec<u32>,
     initial: Result<Vec<Slot>, ModelError>,
+    propositions: Vec<Proposition>,
 }
 
 impl HighModel {
@@ -69,6 +74,9 @@ impl HighModel {
             provenance: Provenance::new(marks),
             action_marks,
             initial: Ok(Vec::new()),
+            propositions: (net.states.iter())
+                .map(|state| Proposition { name: state.name.clone(), span: state.span })
+                .collect(),
             net,
         };
         model.initial = model.initial_state();
@@ -86,14 +94,16 @@ impl HighModel {
         &self.net
     }
 
-    /// The names of the abstract states, and where they are written.
-    pub fn propositions(&self) -> Vec<(&str, Span)> {
-        self.net.states.iter().map(|state| (state.name.as_str(), state.span)).collect()
-    }
-
-    /// Whether a marking belongs to an abstract state. For many questions, ask an [`Inspector`].
-    pub fn holds(&self, state: &[Slot], proposition: usize) -> Result<bool, ModelError> {
-        self.inspector().holds(state, proposition)
+    /// How many tokens each place has.
+    pub fn token_counts(&self, state: &[Slot]) -> Vec<u32> {
+        let count = |(place, &slot): (&Place, &Slot)| match place.is_plain() {
+            true => slot,
+            false => {
+                let row = self.multisets.row(slot);
+                row.chunks_exact(2).fold(0u32, |sum, pair| sum.saturating_add(pair[1]))
+            }
+        };
+        self.net.places.iter().zip(state).map(count).collect()
     }
 
     /// Looks into markings, on one thread.
@@ -159,6 +169,23 @@ impl Model for HighModel {
 
     fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    fn visible_gates(&self) -> Option<Vec<Gate>> {
+        let gate = |transition: &Transition| Gate {
+            name: gate_name(&transition.name),
+            profiles: vec![vec![OfferType::Other; transition.variables.len()]],
+        };
+        Some(self.net.transitions.iter().map(gate).collect())
+    }
+
+    fn propositions(&self) -> &[Proposition] {
+        &self.propositions
+    }
+
+    /// For many questions, ask an [`Inspector`].
+    fn holds(&self, proposition: usize, state: &[Slot]) -> Result<bool, ModelError> {
+        self.inspector().holds(state, proposition)
     }
 }
 
