@@ -3,12 +3,12 @@
 //! Where weights of places never add up to more after a transition than before it, no place ever has more tokens than the
 //! weighted sum at the start allows. Such weights are the semiflows of the net with a slack for each transition.
 
-use super::semiflows::{Weights, semiflows};
+use super::semiflows::{Pairs, Weights, semiflows};
 use crate::engine::rule::Rule;
 use crate::flat::Flat;
 
-/// How much work goes into proofs, in entries of rows.
-const BUDGET: u64 = 4_000_000;
+/// How much work goes into a proof, in entries of rows: so much for any net, so much for each arc, but no more than that.
+const BUDGET: (u64, u64, u64) = (500_000, 500, 200_000_000);
 
 /// The most tokens that each place can ever have, where that is proven. With concurrent steps, inhibitors hold before a
 /// step only, so they prove nothing.
@@ -22,10 +22,17 @@ pub(crate) fn bounds(flat: &Flat, rules: &[Rule], is_concurrent: bool) -> Vec<Op
             }
         }
     }
-    improve(&mut bounds, flat, &semiflows(&rows, rules.len(), BUDGET).semiflows);
-    if bounds.iter().any(Option::is_none) {
-        rows.extend((0..rules.len()).map(|number| vec![(number as u32, 1)]));
-        improve(&mut bounds, flat, &semiflows(&rows, rules.len(), BUDGET).semiflows);
+    let arcs: usize = rules.iter().map(|rule| rule.effects.len()).sum();
+    let budget = (BUDGET.0 + BUDGET.1 * arcs as u64).min(BUDGET.2);
+    let attempts = [(false, Pairs::All), (false, Pairs::Few), (true, Pairs::All), (true, Pairs::Few)];
+    for (with_slack, pairs) in attempts {
+        if with_slack && rows.len() == flat.places.len() {
+            rows.extend((0..rules.len()).map(|number| vec![(number as u32, 1)]));
+        }
+        improve(&mut bounds, flat, &semiflows(&rows, rules.len(), pairs, budget).semiflows);
+        if bounds.iter().all(Option::is_some) {
+            break;
+        }
     }
     bounds
 }

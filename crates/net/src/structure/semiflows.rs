@@ -2,7 +2,8 @@
 //!
 //! The algorithm of Farkas (1902) as Colom and Silva (1990) use it for nets: columns are eliminated one by one, each pair
 //! of rows with opposite signs giving a new row; of rows whose supports include one another only the least stay. There
-//! may be exponentially many, so the work is limited: what is left out then is said, what is given is right.
+//! may be exponentially many, so the work is limited: what is left out then is said, what is given is right. Who needs
+//! some semiflow for each row rather than all of them combines each row with few others ([`Pairs::Few`]).
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,17 @@ struct Row {
     left: Vec<(u32, i64)>,
 }
 
+/// Which rows are combined to eliminate a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    /// Every row with every row of the other sign.
+    All,
+    /// Each row with at least one: there are never more rows than at the start.
+    Few,
+}
+
 struct Elimination {
+    pairs: Pairs,
     rows: Vec<Option<Row>>,
     /// The rows that have something in a column; some of them are gone.
     by_column: Vec<Vec<u32>>,
@@ -35,8 +46,9 @@ struct Elimination {
 }
 
 /// The minimal semiflows of a matrix given by its rows: entries by column, ascending.
-pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, budget: u64) -> Found {
+pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, pairs: Pairs, budget: u64) -> Found {
     let mut work = Elimination {
+        pairs,
         rows: Vec::with_capacity(matrix.len()),
         by_column: vec![Vec::new(); columns],
         by_first: vec![Vec::new(); matrix.len()],
@@ -51,6 +63,10 @@ pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, budget: u64)
     let mut queue: BTreeSet<(usize, usize)> =
         costs.iter().enumerate().map(|(column, &cost)| (cost, column)).collect();
     while let Some((_, column)) = queue.pop_first() {
+        if work.budget == 0 {
+            work.complete = false;
+            break;
+        }
         let mut touched = work.eliminate(column);
         touched.sort_unstable();
         touched.dedup();
@@ -61,7 +77,8 @@ pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, budget: u64)
             }
         }
     }
-    let mut semiflows: Vec<Weights> = work.rows.into_iter().flatten().map(|row| row.weights).collect();
+    let mut semiflows: Vec<Weights> =
+        work.rows.into_iter().flatten().filter(|row| row.left.is_empty()).map(|row| row.weights).collect();
     semiflows.sort();
     Found { semiflows, complete: work.complete }
 }
@@ -78,7 +95,8 @@ impl Elimination {
 
     /// The rows with a positive and with a negative entry in a column.
     fn sides(&mut self, column: usize) -> (Vec<u32>, Vec<u32>) {
-        let Self { rows, by_column, .. } = self;
+        let Self { rows, by_column, budget, .. } = self;
+        *budget = budget.saturating_sub(by_column[column].len() as u64);
         by_column[column].retain(|&number| rows[number as usize].is_some());
         let entry = |number: u32| {
             rows[number as usize].as_ref().map_or(0, |row| {
@@ -99,22 +117,19 @@ impl Elimination {
         let (positive, negative) = self.sides(column);
         let mut touched = Vec::new();
         let mut made = Vec::new();
-        'pairs: for &up in &positive {
-            for &down in &negative {
-                let (Some(one), Some(other)) = (&self.rows[up as usize], &self.rows[down as usize]) else {
-                    continue;
-                };
-                let cost =
-                    (one.weights.len() + one.left.len() + other.weights.len() + other.left.len()) as u64;
-                if self.budget < cost {
-                    self.complete = false;
-                    break 'pairs;
-                }
-                self.budget -= cost;
-                match combine(one, other, column as u32) {
-                    Some(row) => made.push(row),
-                    None => self.complete = false,
-                }
+        for (up, down) in self.chosen(&positive, &negative) {
+            let (Some(one), Some(other)) = (&self.rows[up as usize], &self.rows[down as usize]) else {
+                continue;
+            };
+            let cost = (one.weights.len() + one.left.len() + other.weights.len() + other.left.len()) as u64;
+            if self.budget < cost {
+                (self.budget, self.complete) = (0, false);
+                break;
+            }
+            self.budget -= cost;
+            match combine(one, other, column as u32) {
+                Some(row) => made.push(row),
+                None => self.complete = false,
             }
         }
         for &number in positive.iter().chain(&negative) {
@@ -131,6 +146,30 @@ impl Elimination {
             }
         }
         touched
+    }
+
+    /// The pairs of rows that are combined.
+    fn chosen(&mut self, positive: &[u32], negative: &[u32]) -> Vec<(u32, u32)> {
+        let all = positive.len().saturating_mul(negative.len());
+        let few = positive.len().max(negative.len());
+        if self.pairs == Pairs::Few && few < all {
+            self.complete = false;
+            let by_size = |side: &[u32]| {
+                let mut side = side.to_vec();
+                side.sort_by_key(|&number| {
+                    (self.rows[number as usize].as_ref().map_or(0, |row| row.weights.len()), number)
+                });
+                side
+            };
+            let (positive, negative) = (by_size(positive), by_size(negative));
+            return (0..few)
+                .map(|at| (positive[at % positive.len()], negative[at % negative.len()]))
+                .collect();
+        }
+        // More than the budget allows need not be listed.
+        let pairs = positive.iter().flat_map(|&up| negative.iter().map(move |&down| (up, down)));
+        let most = usize::try_from(self.budget).unwrap_or(usize::MAX).saturating_add(1);
+        pairs.take(most).collect()
     }
 
     /// Whether no row has a support inside this one.
