@@ -1,6 +1,6 @@
 //! Invariants of places and transitions.
 
-use super::semiflows::{Found, Pairs, semiflows};
+use super::semiflows::{Found, semiflows};
 use crate::engine::rule::Rule;
 use crate::flat::Flat;
 
@@ -83,7 +83,7 @@ fn linear_places(flat: &Flat, rules: &[Rule]) -> Vec<bool> {
 fn chosen(kept: &[bool], rows: &[Vec<(u32, i64)>], columns: usize) -> Invariants {
     let numbers: Vec<usize> = (0..rows.len()).filter(|&row| kept[row]).collect();
     let matrix: Vec<Vec<(u32, i64)>> = numbers.iter().map(|&row| rows[row].clone()).collect();
-    let Found { semiflows, complete } = semiflows(&matrix, columns, Pairs::All, BUDGET);
+    let Found { semiflows, complete } = semiflows(&matrix, columns, BUDGET);
     let renumber = |weights: Vec<(u32, u64)>| {
         weights.into_iter().map(|(row, weight)| (numbers[row as usize], weight)).collect()
     };

@@ -2,8 +2,7 @@
 //!
 //! The algorithm of Farkas (1902) as Colom and Silva (1990) use it for nets: columns are eliminated one by one, each pair
 //! of rows with opposite signs giving a new row; of rows whose supports include one another only the least stay. There
-//! may be exponentially many, so the work is limited: what is left out then is said, what is given is right. Who needs
-//! some semiflow for each row rather than all of them combines each row with few others ([`Pairs::Few`]).
+//! may be exponentially many, so the work is limited: what is left out then is said, what is given is right.
 
 use std::collections::BTreeSet;
 
@@ -24,17 +23,7 @@ struct Row {
     left: Vec<(u32, i64)>,
 }
 
-/// Which rows are combined to eliminate a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pairs {
-    /// Every row with every row of the other sign.
-    All,
-    /// Each row with at least one: there are never more rows than at the start.
-    Few,
-}
-
 struct Elimination {
-    pairs: Pairs,
     rows: Vec<Option<Row>>,
     /// The rows that have something in a column; some of them are gone.
     by_column: Vec<Vec<u32>>,
@@ -46,9 +35,8 @@ struct Elimination {
 }
 
 /// The minimal semiflows of a matrix given by its rows: entries by column, ascending.
-pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, pairs: Pairs, budget: u64) -> Found {
+pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, budget: u64) -> Found {
     let mut work = Elimination {
-        pairs,
         rows: Vec::with_capacity(matrix.len()),
         by_column: vec![Vec::new(); columns],
         by_first: vec![Vec::new(); matrix.len()],
@@ -117,7 +105,8 @@ impl Elimination {
         let (positive, negative) = self.sides(column);
         let mut touched = Vec::new();
         let mut made = Vec::new();
-        for (up, down) in self.chosen(&positive, &negative) {
+        let pairs = positive.iter().flat_map(|&up| negative.iter().map(move |&down| (up, down)));
+        for (up, down) in pairs {
             let (Some(one), Some(other)) = (&self.rows[up as usize], &self.rows[down as usize]) else {
                 continue;
             };
@@ -146,30 +135,6 @@ impl Elimination {
             }
         }
         touched
-    }
-
-    /// The pairs of rows that are combined.
-    fn chosen(&mut self, positive: &[u32], negative: &[u32]) -> Vec<(u32, u32)> {
-        let all = positive.len().saturating_mul(negative.len());
-        let few = positive.len().max(negative.len());
-        if self.pairs == Pairs::Few && few < all {
-            self.complete = false;
-            let by_size = |side: &[u32]| {
-                let mut side = side.to_vec();
-                side.sort_by_key(|&number| {
-                    (self.rows[number as usize].as_ref().map_or(0, |row| row.weights.len()), number)
-                });
-                side
-            };
-            let (positive, negative) = (by_size(positive), by_size(negative));
-            return (0..few)
-                .map(|at| (positive[at % positive.len()], negative[at % negative.len()]))
-                .collect();
-        }
-        // More than the budget allows need not be listed.
-        let pairs = positive.iter().flat_map(|&up| negative.iter().map(move |&down| (up, down)));
-        let most = usize::try_from(self.budget).unwrap_or(usize::MAX).saturating_add(1);
-        pairs.take(most).collect()
     }
 
     /// Whether no row has a support inside this one.
