@@ -3,7 +3,10 @@
 //! A slot holds the number of an interned multiset of tokens; where tokens have no value, how many there are.
 
 use lts::LabelId;
-use model::{Layout, Mark, MarkKind, Model, ModelError, Provenance, SharedRows, Slot, StateView, Worker};
+use model::{
+    Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, Proposition, Provenance, SharedRows, Slot,
+    StateView, Worker,
+};
 use source::Span;
 
 use super::fire::{add, too_many};
@@ -42,6 +45,7 @@ pub struct HighModel {
     /// For each transition the mark of its firing, before the marks of its guards' outcomes.
     pub(super) action_marks: Vec<u32>,
     initial: Result<Vec<Slot>, ModelError>,
+    propositions: Vec<Proposition>,
 }
 
 impl HighModel {
@@ -69,6 +73,7 @@ impl HighModel {
             provenance: Provenance::new(marks),
             action_marks,
             initial: Ok(Vec::new()),
+            propositions: net.propositions(),
             net,
         };
         model.initial = model.initial_state();
@@ -84,16 +89,6 @@ impl HighModel {
     /// The net.
     pub fn net(&self) -> &HighNet {
         &self.net
-    }
-
-    /// The names of the abstract states, and where they are written.
-    pub fn propositions(&self) -> Vec<(&str, Span)> {
-        self.net.states.iter().map(|state| (state.name.as_str(), state.span)).collect()
-    }
-
-    /// Whether a marking belongs to an abstract state. For many questions, ask an [`Inspector`].
-    pub fn holds(&self, state: &[Slot], proposition: usize) -> Result<bool, ModelError> {
-        self.inspector().holds(state, proposition)
     }
 
     /// Looks into markings, on one thread.
@@ -159,6 +154,43 @@ impl Model for HighModel {
 
     fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    fn visible_gates(&self) -> Option<Vec<Gate>> {
+        // Steps of several transitions have no gates of their own.
+        if self.degree > 1 {
+            return None;
+        }
+        let mut gates: Vec<Gate> = Vec::new();
+        for transition in &self.net.transitions {
+            let name = transition.name.to_uppercase();
+            let offers = transition.variables.iter().map(|variable| self.net.data.offer_type(variable.ty));
+            let profile: Vec<OfferType> = offers.collect();
+            match gates.iter_mut().find(|gate| gate.name == name) {
+                Some(gate) if gate.profiles.contains(&profile) => {}
+                Some(gate) => gate.profiles.push(profile),
+                None => gates.push(Gate { name, profiles: vec![profile] }),
+            }
+        }
+        Some(gates)
+    }
+
+    fn types(&self) -> Option<Vec<String>> {
+        let variables = self.net.transitions.iter().flat_map(|transition| &transition.variables);
+        let mut names: Vec<String> =
+            variables.map(|variable| self.net.data.type_name(variable.ty).to_owned()).collect();
+        names.sort();
+        names.dedup();
+        Some(names)
+    }
+
+    fn propositions(&self) -> &[Proposition] {
+        &self.propositions
+    }
+
+    /// For many questions, ask an [`Inspector`].
+    fn holds(&self, proposition: usize, state: &[Slot]) -> Result<bool, ModelError> {
+        self.inspector().holds(proposition, state)
     }
 }
 
