@@ -10,6 +10,9 @@ use naive::{Fired, Net, Tokens, describe, initial, joint, modes, random_net};
 use net::{Flat, FlatModel, HighModel, UnfoldLimits, load_net, unfold};
 use source::Sources;
 
+/// The label of a step, and the description of the state after it.
+type Reached = (String, Vec<(String, String)>);
+
 /// States of one net that are compared.
 const MOST_STATES: usize = 5;
 
@@ -65,7 +68,7 @@ fn random_nets_fire_as_defined() {
                 |steps: &mut dyn Iterator<Item = &String>| -> Vec<String> { steps.cloned().collect() };
             let found_labels = labels(&mut found.iter().map(|(label, _)| label));
             assert_eq!(found_labels, labels(&mut wanted.iter().map(|(label, _)| label)), "{}", place());
-            let mut targets: BTreeMap<(String, Vec<(String, String)>), Vec<Slot>> = BTreeMap::new();
+            let mut targets: BTreeMap<Reached, Vec<Slot>> = BTreeMap::new();
             for (label, target) in found {
                 targets.insert((label, model.describe(&target).values), target);
             }
@@ -86,7 +89,7 @@ fn random_nets_fire_as_defined() {
 }
 
 /// The sets of at most three ways to fire that can fire together, by their labels, and where they lead.
-fn sets(net: &Net, marking: &Tokens, modes: &[Fired]) -> BTreeSet<(String, Vec<(String, String)>)> {
+fn sets(net: &Net, marking: &Tokens, modes: &[Fired]) -> BTreeSet<Reached> {
     let mut all = BTreeSet::new();
     let mut todo: Vec<Vec<usize>> = vec![Vec::new()];
     while let Some(chosen) = todo.pop() {

@@ -70,7 +70,11 @@ fn matches(term: &Term, found: Value, binding: &[Value]) -> Verdict {
 
 fn token_matches(arc: &Arc, values: &[Value], binding: &[Value]) -> Verdict {
     let Some(terms) = &arc.terms else { return Ok(true) };
-    terms.iter().zip(values).fold(Ok(true), |all, (term, &found)| both(all, matches(term, found, binding)))
+    let mut all = Ok(true);
+    for (term, &found) in terms.iter().zip(values) {
+        all = both(all, matches(term, found, binding));
+    }
+    all
 }
 
 fn holds(condition: &Condition, binding: &[Value]) -> Verdict {
