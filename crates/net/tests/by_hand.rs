@@ -159,3 +159,56 @@ fn the_nets_of_the_book_are_right() {
     // Each number is with the sender, in the channel or in the sum.
     assert_eq!(models.iter().map(count).collect::<Vec<usize>>(), [11, 9]);
 }
+
+#[test]
+fn places_of_one_name_and_constructors_like_places() {
+    let text = "net N is
+       type T is Pair (a, b : nat) with \"==\" end type
+       place Pair : nat, nat
+       net A is place Own : nat, bool transition t (x, y) take Own (x, y) put Pair (x, x) end transition end net
+       net B is place Own : nat, bool transition u (x) take Own (x, true) where Pair (x, 1) == Pair (1, x) end transition
+       end net
+       marking M is A.Own (1, false), B.Own (1, true), B.Own (2, true) end marking
+       state s is length (Pair) == 1 end state
+     end net";
+    let model = model(text);
+    let initial = model.initial().unwrap();
+    assert_eq!(labels(&model, &initial), ["T !1 !FALSE", "U !1"]);
+    let names: Vec<String> = model.describe(&initial).values.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["Pair", "A.Own", "B.Own"]);
+}
+
+/// Tokens that are tuples, in the conditions of states; a type with a condition; `all` of several types.
+#[test]
+fn tuples_in_states() {
+    let text = "net GRID is
+       type D is range 0 .. 3 of nat with \"==\", \"<\" end type
+       type EVEN is d : D where (nat (d) mod 2) == 0 with \"==\" end type
+       type SIDE is left, right with \"==\" end type
+       place Free : EVEN, SIDE
+       place Used : EVEN, SIDE
+       transition Use (e, s) take Free (e, s) inhibit Used (e, any) put Used (e, s) end transition
+       marking ALL is Free (all, all) end marking
+       state both is member (Used (2, right), Used) and (length (Used) == 2) end state
+       state low is (length (Used) == 1) and then (head (Used).x1 == 0) end state
+     end net";
+    let model = model(text);
+    let initial = model.initial().unwrap();
+    assert_eq!(model.describe(&initial).values[0].1, "{(0, LEFT), (0, RIGHT), (2, LEFT), (2, RIGHT)}");
+    assert_eq!(labels(&model, &initial).len(), 4);
+    let found = explore(&model, &Limits::default(), &lts::Progress::new());
+    // Each of two numbers is free, or used on one of two sides.
+    assert_eq!((found.states(), found.lts.transition_count()), (9, 12));
+    let mut inspector = model.inspector();
+    let after = |state: &[Slot], label: &str| {
+        let firings = model.inspector().firings(state).unwrap();
+        firings.into_iter().find(|one| model.label(one.label) == label).unwrap().target
+    };
+    let one = after(&initial, "USE !0 !RIGHT");
+    let two = after(&one, "USE !2 !RIGHT");
+    let holds: Vec<bool> = [&initial, &one, &two]
+        .into_iter()
+        .flat_map(|state| [0, 1].map(|proposition| inspector.holds(proposition, state).unwrap()))
+        .collect();
+    assert_eq!(holds, [false, false, false, true, true, false]);
+}
