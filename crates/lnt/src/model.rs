@@ -11,7 +11,6 @@ use model::{
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
-use crate::compile::types::Kind;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
@@ -148,16 +147,7 @@ impl LntModel {
     }
 
     fn offer_type(&self, ty: TypeId) -> OfferType {
-        match &self.compiled.types[ty.index()].kind {
-            Kind::Bool => OfferType::Names(["FALSE", "TRUE"].map(str::to_owned).into()),
-            &Kind::Number { lower, upper, signed, .. } => OfferType::Number { lower, upper, signed },
-            Kind::Enumeration(constructors) => {
-                let names =
-                    constructors.iter().map(|&constructor| self.program[constructor].name.to_uppercase());
-                OfferType::Names(names.collect())
-            }
-            _ => OfferType::Other,
-        }
+        self.compiled.types[ty.index()].offer_type(&self.program)
     }
 
     /// The functions that the program can call from its root.

@@ -81,7 +81,7 @@ impl Language for NetText {
         Ok(Box::new(NetProgram {
             map: counted::map_of_high(&net),
             items: counted::items_of_high(&net),
-            flat: flat.map(FlatModel::new),
+            flat: flat.map(|unfolded| FlatModel::new(unfolded.flat)),
             high: as_written.then(|| HighModel::new(net)),
             origin: Some(origin),
             warnings,

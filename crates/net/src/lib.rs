@@ -34,4 +34,4 @@ pub use structure::{
     Classes, Invariants, PlaceSets, classes, place_invariants, siphons, transition_invariants, traps,
 };
 pub use text::{ArcWord, load_net};
-pub use unfold::{UnfoldLimits, unfold};
+pub use unfold::{UnfoldLimits, Unfolded, unfold};

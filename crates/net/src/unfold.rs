@@ -6,10 +6,12 @@
 //! there at the same time, and nothing else; so a net with infinitely many values may still be unfolded.
 
 use lnt::data::Evaluator;
+use model::{ModelError, Slot};
 
 use crate::flat::{Arc, ArcKind, Flat, FlatPlace, FlatTransition, SourcePlace, SourceTransition};
 use crate::high::{
     HighNet, Mode, Present, Tokens, compare_modes, compare_token, concerned, effect, modes, print_token,
+    state_holds,
 };
 use crate::text::ArcWord;
 
@@ -30,6 +32,28 @@ impl Default for UnfoldLimits {
     }
 }
 
+/// A net, unfolded.
+#[derive(Clone, Debug)]
+pub struct Unfolded {
+    /// The place/transition net.
+    pub flat: Flat,
+    /// For each of its places the token that it counts.
+    tokens: Vec<u32>,
+}
+
+impl Unfolded {
+    /// Whether a marking of the place/transition net belongs to an abstract state of the net that was unfolded.
+    pub fn holds(&self, net: &HighNet, proposition: usize, marking: &[Slot]) -> Result<bool, ModelError> {
+        let mut present = Present { tokens: vec![Vec::new(); net.places.len()], unbounded: false };
+        for ((place, &token), &count) in self.flat.places.iter().zip(&self.tokens).zip(marking) {
+            if count > 0 {
+                present.tokens[place.of].push((token, count));
+            }
+        }
+        state_holds(net, &mut net.data.evaluator(), &present, proposition)
+    }
+}
+
 /// Unfolds a net from the marking it starts from, or says why that can't be done.
 ///
 /// ```
@@ -41,11 +65,11 @@ impl Default for UnfoldLimits {
 /// end net";
 /// let mut sources = source::Sources::new();
 /// let net = net::load_net("turn.net", text, None, &[], &mut sources).unwrap();
-/// let flat = net::unfold(&net, &net::UnfoldLimits::default()).unwrap();
+/// let flat = net::unfold(&net, &net::UnfoldLimits::default()).unwrap().flat;
 /// assert_eq!((flat.places.len(), flat.transitions.len()), (2, 2));
 /// assert_eq!(flat.transitions[1].label, "TURN !RIGHT");
 /// ```
-pub fn unfold(net: &HighNet, limits: &UnfoldLimits) -> Result<Flat, String> {
+pub fn unfold(net: &HighNet, limits: &UnfoldLimits) -> Result<Unfolded, String> {
     let mut unfolding = Unfolding { net, limits, evaluator: net.data.evaluator(), bindings: 0 };
     let mut present = unfolding.possible()?;
     // From here on tokens are numbered by their order.
@@ -76,10 +100,12 @@ pub fn unfold(net: &HighNet, limits: &UnfoldLimits) -> Result<Flat, String> {
             .collect(),
         ..Flat::default()
     };
+    let mut counted = Vec::new();
     let mut numbers: rustc_hash::FxHashMap<(usize, u32), usize> = Default::default();
     for (of, place) in net.places.iter().enumerate() {
         for &(token, _) in &present.tokens[of] {
             numbers.insert((of, token), flat.places.len());
+            counted.push(token);
             let initial = net.initial.iter().filter(|entry| (entry.0, entry.1) == (of, token));
             let initial = initial.map(|entry| entry.2).try_fold(0u32, u32::checked_add);
             let initial = initial.ok_or_else(|| format!("place {} holds too many tokens", place.name))?;
@@ -102,7 +128,7 @@ pub fn unfold(net: &HighNet, limits: &UnfoldLimits) -> Result<Flat, String> {
             }
         }
     }
-    Ok(flat)
+    Ok(Unfolded { flat, tokens: counted })
 }
 
 struct Unfolding<'a> {
@@ -203,28 +229,17 @@ impl Unfolding<'_> {
         numbers: &rustc_hash::FxHashMap<(usize, u32), usize>,
     ) -> Result<Vec<Arc>, String> {
         let net = self.net;
-        let fails = |error: model::ModelError| format!("it may fail: {}", error.message);
+        let fails = |error: ModelError| format!("it may fail: {}", error.message);
         let effect = effect(net, &mut self.evaluator, mode, present).map_err(fails)?;
         let mut resets: Vec<usize> = effect.resets.iter().map(|key| numbers[key]).collect();
         resets.sort_unstable();
         resets.dedup();
         let mut arcs: Vec<Arc> = Vec::new();
-        let count = |tokens: &[(usize, u32, u32)], place, token| {
-            tokens.iter().find(|entry| (entry.0, entry.1) == (place, token)).map_or(0, |entry| entry.2)
-        };
-        for &(place, token, taken) in &mode.takes {
-            // What is read has to be there besides what is taken.
-            let read = count(&mode.reads, place, token);
-            let flat = numbers[&(place, token)];
-            arcs.push(Arc { place: flat, kind: ArcKind::Take(taken.saturating_add(read)) });
-            if read > 0 && !resets.contains(&flat) {
-                arcs.push(Arc { place: flat, kind: ArcKind::Put(read) });
-            }
+        for &(place, token, count) in &mode.takes {
+            arcs.push(Arc { place: numbers[&(place, token)], kind: ArcKind::Take(count) });
         }
-        for &(place, token, read) in &mode.reads {
-            if count(&mode.takes, place, token) == 0 {
-                arcs.push(Arc { place: numbers[&(place, token)], kind: ArcKind::Read(read) });
-            }
+        for &(place, token, count) in &mode.reads {
+            arcs.push(Arc { place: numbers[&(place, token)], kind: ArcKind::Read(count) });
         }
         arcs.extend(self.inhibitors(mode, present, numbers)?);
         arcs.extend(resets.into_iter().map(|place| Arc { place, kind: ArcKind::Reset }));

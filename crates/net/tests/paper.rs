@@ -2,7 +2,7 @@
 
 use explore::{Exploration, Limits, explore};
 use model::{Model, Slot};
-use net::{HighModel, load_net};
+use net::{FlatModel, HighModel, UnfoldLimits, load_net, unfold};
 use source::Sources;
 
 const PHILOSOPHERS: &str = include_str!("nets/philosophers.net");
@@ -86,6 +86,24 @@ fn the_run_of_table_1() {
         let values = model.describe(&state).values;
         let places = [("Thinking", thinking), ("Chopstick", chopstick), ("Eating", eating)];
         assert_eq!(values, places.map(|(place, tokens)| (place.to_owned(), tokens.to_owned())));
+    }
+}
+
+#[test]
+fn unfolded_the_paper_s_nets_have_the_same_markings() {
+    for (text, root) in [(PHILOSOPHERS, None), (ALTERNATING_BIT, Some("ONE")), (ALTERNATING_BIT, None)] {
+        let model = model(text, root, &[]);
+        let unfolded = unfold(model.net(), &UnfoldLimits::default()).unwrap();
+        let flat = FlatModel::new(unfolded.flat.clone());
+        let (high, low) = (explored(&model), explore(&flat, &Limits::default(), &lts::Progress::new()));
+        assert_eq!((high.states(), high.lts.transition_count()), (low.states(), low.lts.transition_count()));
+        let compared = bisim::compare(&high.lts, &low.lts, bisim::Relation::Strong);
+        assert!(matches!(compared, Ok(bisim::Comparison::Equivalent)));
+        let initial = (model.initial().unwrap(), flat.initial().unwrap());
+        for proposition in 0..3 {
+            let wanted = model.holds(proposition, &initial.0).unwrap();
+            assert_eq!(unfolded.holds(model.net(), proposition, &initial.1), Ok(wanted));
+        }
     }
 }
 

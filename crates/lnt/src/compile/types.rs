@@ -4,6 +4,8 @@
 //! so that order is kept). Everything else is the number of an interned row: constructed values are their
 //! constructor's position and their fields, lists, sets, arrays and strings their elements, reals their bits.
 
+use model::OfferType;
+
 use crate::typed::{ConstructorId, Program, TypeId, TypeKind};
 
 /// A type as the machine sees it.
@@ -71,6 +73,19 @@ pub enum Kind {
 }
 
 impl Representation {
+    /// What labels can print of values of this type.
+    pub fn offer_type(&self, program: &Program) -> OfferType {
+        match &self.kind {
+            Kind::Bool => OfferType::Names(["FALSE", "TRUE"].map(str::to_owned).into()),
+            &Kind::Number { lower, upper, signed, .. } => OfferType::Number { lower, upper, signed },
+            Kind::Enumeration(constructors) => {
+                let names = constructors.iter().map(|&constructor| program[constructor].name.to_uppercase());
+                OfferType::Names(names.collect())
+            }
+            _ => OfferType::Other,
+        }
+    }
+
     /// Whether values are rows.
     pub fn is_interned(&self) -> bool {
         self.bits == INTERNED_BITS

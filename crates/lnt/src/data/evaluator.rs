@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use model::ModelError;
+use model::{ModelError, OfferType};
 use source::Diagnostic;
 
 use super::{Function, Matcher};
@@ -44,9 +44,9 @@ impl Data {
         &self.program[ty].name
     }
 
-    /// How many bits the values of a type need.
-    pub fn bits(&self, ty: TypeId) -> u32 {
-        self.compiled.types[ty.index()].bits
+    /// What labels can print of values of a type.
+    pub fn offer_type(&self, ty: TypeId) -> OfferType {
+        self.compiled.types[ty.index()].offer_type(&self.program)
     }
 
     /// The names of the constructors of a type, where it has them, in ascending order.

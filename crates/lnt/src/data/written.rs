@@ -71,15 +71,31 @@ impl Written {
         self.define(name, body, &LIST_FUNCTIONS)
     }
 
-    /// Adds a type of tuples, each with its values as the fields `x1`, `x2` …; the constructor has the name given.
+    /// Adds a type of tuples, each with its values as the fields `x1`, `x2` …; the constructor has the name given,
+    /// unless something else has it.
     pub fn tuple(&mut self, name: &Name, types: &[Name]) -> Name {
         let field = |(index, ty): (usize, &Name)| {
             let name = Name { text: format!("x{}", index + 1), span: ty.span };
             Declaration { name, ty: ty.clone() }
         };
+        let number = self.module.types.len();
+        let ty = Name { text: format!("token of {}, type {number}", name.text), span: name.span };
+        let constructor = if self.is_taken(name) { ty.clone() } else { name.clone() };
         let fields = types.iter().enumerate().map(field).collect();
-        let body = TypeBody::Constructors(vec![ConstructorDefinition { name: name.clone(), fields }]);
-        self.define(Name { text: format!("token of {}", name.text), span: name.span }, body, &TUPLE_FUNCTIONS)
+        let body = TypeBody::Constructors(vec![ConstructorDefinition { name: constructor, fields }]);
+        self.define(ty, body, &TUPLE_FUNCTIONS)
+    }
+
+    /// Whether a function or constructor has a name.
+    fn is_taken(&self, name: &Name) -> bool {
+        let is_constructor = |definition: &TypeDefinition| match &definition.body {
+            TypeBody::Constructors(constructors) => {
+                constructors.iter().any(|constructor| constructor.name.key() == name.key())
+            }
+            _ => false,
+        };
+        self.module.functions.iter().any(|function| function.name.key() == name.key())
+            || self.module.types.iter().any(is_constructor)
     }
 
     fn define(&mut self, name: Name, body: TypeBody, functions: &[&str]) -> Name {

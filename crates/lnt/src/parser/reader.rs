@@ -140,9 +140,9 @@ impl<'a> Reader<'a> {
 
     /// A name that stands where no keyword of LNT may, so that most of them are names too: `In`, `Out`, `Stop`.
     pub fn free_name(&mut self, what: &str) -> Option<Name> {
-        use Keyword::{Channel, End, Function, Is, Type, Where};
+        use Keyword::{End, Is, Where};
         match self.parser.peek() {
-            TokenKind::Keyword(End | Is | Where | Type | Function | Channel) => self.parser.name(what),
+            TokenKind::Keyword(End | Is | Where) => self.parser.name(what),
             TokenKind::Keyword(_) => {
                 let name = Name { text: self.parser.text_at(0).to_owned(), span: self.span() };
                 self.parser.bump();

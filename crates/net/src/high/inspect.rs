@@ -1,11 +1,12 @@
 //! Looks into markings: for people, abstract states, and coverage of arcs and guards.
 
+use lnt::data::Evaluator;
 use lts::LabelId;
 use model::{ModelError, Slot};
 
 use super::model::HighModel;
-use super::net::Place;
-use super::search::{compare_token, modes};
+use super::net::{HighNet, Place};
+use super::search::{Present, compare_token, modes};
 use super::worker::HighWorker;
 use crate::text::ArcWord;
 
@@ -58,45 +59,9 @@ impl<'a> Inspector<'a> {
     }
 
     /// Whether a marking belongs to an abstract state.
-    pub fn holds(&mut self, state: &[Slot], proposition: usize) -> Result<bool, ModelError> {
-        let model = self.worker.model;
+    pub fn holds(&mut self, proposition: usize, state: &[Slot]) -> Result<bool, ModelError> {
         self.worker.enter(state);
-        let proposition = &model.net.states[proposition];
-        let mut arguments = Vec::new();
-        for &place in &proposition.places {
-            let value = self.list(place).ok_or_else(|| ModelError {
-                message: format!("place {} holds too many tokens to list them", model.net.places[place].name),
-                span: Some(proposition.span),
-                help: None,
-                during: None,
-            })?;
-            arguments.push(value);
-        }
-        Ok(self.worker.evaluator.call(&proposition.function, &arguments)? != 0)
-    }
-
-    /// The tokens of a place as LNT sees them: a list in ascending order, or a number.
-    fn list(&mut self, place: usize) -> Option<u32> {
-        let of = &self.worker.model.net.places[place];
-        let tokens = self.sorted(place);
-        let count: u64 = tokens.iter().map(|&(_, count)| u64::from(count)).sum();
-        if of.is_plain() {
-            return self.worker.evaluator.value_of(lnt::data::TypeId::NAT, count as i64);
-        }
-        if count > MOST_LISTED {
-            return None;
-        }
-        let row: Vec<u32> =
-            tokens.iter().flat_map(|&(token, count)| std::iter::repeat_n(token, count as usize)).collect();
-        Some(self.worker.evaluator.intern(&row))
-    }
-
-    /// The tokens of a place of the marking at hand, in ascending order.
-    fn sorted(&self, place: usize) -> Vec<(u32, u32)> {
-        let of = &self.worker.model.net.places[place];
-        let mut tokens = self.worker.present.tokens[place].clone();
-        tokens.sort_by(|a, b| compare_token(of, &self.worker.evaluator, a.0, b.0));
-        tokens
+        state_holds(&self.worker.model.net, &mut self.worker.evaluator, &self.worker.present, proposition)
     }
 
     /// The tokens of each place: `{1, 2 * 3}`, or how many where they have no value.
@@ -105,7 +70,7 @@ impl<'a> Inspector<'a> {
         let places = self.worker.model.net.places.iter().enumerate();
         places
             .map(|(number, place)| {
-                let tokens = self.sorted(number);
+                let tokens = sorted(place, &self.worker.evaluator, &self.worker.present.tokens[number]);
                 if place.is_plain() {
                     return tokens.first().map_or(0, |&(_, count)| count).to_string();
                 }
@@ -208,8 +173,52 @@ impl<'a> Inspector<'a> {
     }
 }
 
+/// Whether an abstract state holds where these tokens are.
+pub(crate) fn state_holds(
+    net: &HighNet,
+    evaluator: &mut Evaluator<'_>,
+    present: &Present,
+    proposition: usize,
+) -> Result<bool, ModelError> {
+    let Some(state) = net.states.get(proposition) else { return Ok(false) };
+    let mut arguments = Vec::new();
+    for &place in &state.places {
+        let value =
+            list(&net.places[place], evaluator, &present.tokens[place]).ok_or_else(|| ModelError {
+                message: format!("place {} holds too many tokens for this", net.places[place].name),
+                span: Some(state.span),
+                help: None,
+                during: None,
+            })?;
+        arguments.push(value);
+    }
+    Ok(evaluator.call(&state.function, &arguments)? != 0)
+}
+
+/// The tokens of a place as LNT sees them: a list in ascending order, or a number.
+fn list(place: &Place, evaluator: &mut Evaluator<'_>, tokens: &[(u32, u32)]) -> Option<u32> {
+    let count: u64 = tokens.iter().map(|&(_, count)| u64::from(count)).sum();
+    if place.is_plain() {
+        return evaluator.value_of(lnt::data::TypeId::NAT, count as i64);
+    }
+    if count > MOST_LISTED {
+        return None;
+    }
+    let tokens = sorted(place, evaluator, tokens);
+    let row: Vec<u32> =
+        tokens.iter().flat_map(|&(token, count)| std::iter::repeat_n(token, count as usize)).collect();
+    Some(evaluator.intern(&row))
+}
+
+/// Tokens of a place in ascending order.
+fn sorted(place: &Place, evaluator: &Evaluator<'_>, tokens: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let mut tokens = tokens.to_vec();
+    tokens.sort_by(|a, b| compare_token(place, evaluator, a.0, b.0));
+    tokens
+}
+
 /// A token as people read it: its value, or its values between parentheses.
-pub(crate) fn print_token(place: &Place, token: u32, evaluator: &lnt::data::Evaluator<'_>) -> String {
+pub(crate) fn print_token(place: &Place, token: u32, evaluator: &Evaluator<'_>) -> String {
     match place.sorts.as_slice() {
         [] => String::new(),
         [one] => evaluator.print(*one, token),

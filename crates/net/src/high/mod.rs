@@ -14,7 +14,7 @@ pub use model::HighModel;
 pub use net::{AbstractState, Guard, HighArc, HighNet, Marking, Place, Transition, Variable};
 
 pub(crate) use fire::effect;
-pub(crate) use inspect::print_token;
+pub(crate) use inspect::{print_token, state_holds};
 pub(crate) use net::{Computed, Matching, Part, Tokens};
-pub(crate) use plan::{Action, Plan, Planned};
+pub(crate) use plan::{Action, Definition, Plan, Planned};
 pub(crate) use search::{Mode, Present, compare_modes, compare_token, concerned, modes};

@@ -11,9 +11,8 @@ use source::Span;
 
 use super::fire::{add, too_many};
 use super::inspect::Inspector;
-use super::net::{HighNet, Place, Transition};
+use super::net::{HighNet, Place};
 use super::worker::HighWorker;
-use crate::flat::gate_name;
 
 /// A net, ready to be explored.
 ///
@@ -74,9 +73,7 @@ impl HighModel {
             provenance: Provenance::new(marks),
             action_marks,
             initial: Ok(Vec::new()),
-            propositions: (net.states.iter())
-                .map(|state| Proposition { name: state.name.clone(), span: state.span })
-                .collect(),
+            propositions: net.propositions(),
             net,
         };
         model.initial = model.initial_state();
@@ -172,11 +169,31 @@ impl Model for HighModel {
     }
 
     fn visible_gates(&self) -> Option<Vec<Gate>> {
-        let gate = |transition: &Transition| Gate {
-            name: gate_name(&transition.name),
-            profiles: vec![vec![OfferType::Other; transition.variables.len()]],
-        };
-        Some(self.net.transitions.iter().map(gate).collect())
+        // Steps of several transitions have no gates of their own.
+        if self.degree > 1 {
+            return None;
+        }
+        let mut gates: Vec<Gate> = Vec::new();
+        for transition in &self.net.transitions {
+            let name = transition.name.to_uppercase();
+            let offers = transition.variables.iter().map(|variable| self.net.data.offer_type(variable.ty));
+            let profile: Vec<OfferType> = offers.collect();
+            match gates.iter_mut().find(|gate| gate.name == name) {
+                Some(gate) if gate.profiles.contains(&profile) => {}
+                Some(gate) => gate.profiles.push(profile),
+                None => gates.push(Gate { name, profiles: vec![profile] }),
+            }
+        }
+        Some(gates)
+    }
+
+    fn types(&self) -> Option<Vec<String>> {
+        let variables = self.net.transitions.iter().flat_map(|transition| &transition.variables);
+        let mut names: Vec<String> =
+            variables.map(|variable| self.net.data.type_name(variable.ty).to_owned()).collect();
+        names.sort();
+        names.dedup();
+        Some(names)
     }
 
     fn propositions(&self) -> &[Proposition] {
@@ -185,7 +202,7 @@ impl Model for HighModel {
 
     /// For many questions, ask an [`Inspector`].
     fn holds(&self, proposition: usize, state: &[Slot]) -> Result<bool, ModelError> {
-        self.inspector().holds(state, proposition)
+        self.inspector().holds(proposition, state)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc as Shared;
 
 use lnt::data::{Data, Function, Matcher, TypeId};
+use model::Proposition;
 use source::{Diagnostic, Span};
 
 use super::plan::Plan;
@@ -30,6 +31,14 @@ pub struct HighNet {
     /// The tokens of the marking it starts from: place, value, how many.
     pub(crate) initial: Vec<(usize, u32, u32)>,
     pub(crate) data: Data,
+}
+
+impl HighNet {
+    /// The abstract states, as conditions that have names.
+    pub fn propositions(&self) -> Vec<Proposition> {
+        let states = self.states.iter();
+        states.map(|state| Proposition { name: state.name.clone(), span: state.span }).collect()
+    }
 }
 
 /// A place.

@@ -159,8 +159,7 @@ impl<'a> HighWorker<'a> {
         loop {
             if next < all.len() && chosen.len() < self.model.degree {
                 let members: Vec<&Member> = chosen.iter().map(|&at| &all[at]).collect();
-                let net = &self.model.net;
-                if can_join(net, &mut self.evaluator, &self.present, &members, &all[next]) {
+                if can_join(&self.present, &members, &all[next]) {
                     chosen.push(next);
                     let members: Vec<&Member> = chosen.iter().map(|&at| &all[at]).collect();
                     self.emit(state, &members, emit)?;

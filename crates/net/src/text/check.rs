@@ -26,11 +26,6 @@ struct PlaceTypes {
     list: Option<Name>,
 }
 
-/// A state with a function over lists of tokens.
-struct PendingState {
-    state: AbstractState,
-}
-
 impl<'d> Checker<'d> {
     /// Checks everything; gives a net unless there is an error.
     pub fn check(
@@ -64,7 +59,7 @@ impl<'d> Checker<'d> {
         checker.places(&types)?;
         let transitions: Vec<Option<PendingTransition>> =
             transitions.iter().map(|transition| checker.transition(transition)).collect();
-        let states: Vec<Option<PendingState>> =
+        let states: Vec<Option<AbstractState>> =
             states.iter().map(|state| checker.state(state, &types)).collect();
         let tokens: Vec<Option<Vec<PendingTokens>>> =
             markings.iter().map(|marking| checker.marking(marking)).collect();
@@ -73,7 +68,7 @@ impl<'d> Checker<'d> {
         // What the checker of LNT says about a part is the most useful of all.
         let data = definitions.finish(diagnostics)?;
         let transitions: Option<Vec<PendingTransition>> = transitions.into_iter().collect();
-        let states: Option<Vec<PendingState>> = states.into_iter().collect();
+        let states: Option<Vec<AbstractState>> = states.into_iter().collect();
         let tokens: Option<Vec<Vec<PendingTokens>>> = tokens.into_iter().collect();
         let (transitions, states, tokens, start) = (transitions?, states?, tokens?, start?);
         for place in &mut places {
@@ -96,7 +91,7 @@ impl<'d> Checker<'d> {
             transitions,
             markings: markings.collect(),
             start,
-            states: states.into_iter().map(|pending| pending.state).collect(),
+            states,
             warnings: Vec::new(),
             initial,
             data,
@@ -240,7 +235,7 @@ impl<'d> Checker<'d> {
         false
     }
 
-    fn state(&mut self, text: &StateText, types: &[PlaceTypes]) -> Option<PendingState> {
+    fn state(&mut self, text: &StateText, types: &[PlaceTypes]) -> Option<AbstractState> {
         let mut places: Vec<usize> = Vec::new();
         for name in text.condition.names() {
             // A name of no place may be one of LNT.
@@ -271,8 +266,7 @@ impl<'d> Checker<'d> {
         }
         let function: Function =
             self.definitions.function(&variables, TypeId::BOOL, &text.condition, self.diagnostics)?;
-        let state = AbstractState { name: text.name.text.clone(), span: text.span, places, function };
-        Some(PendingState { state })
+        Some(AbstractState { name: text.name.text.clone(), span: text.span, places, function })
     }
 
     fn marking(&mut self, text: &MarkingText) -> Option<Vec<PendingTokens>> {

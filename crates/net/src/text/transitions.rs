@@ -1,12 +1,14 @@
 //! Transitions: their variables and sorts, arcs, guards, and the order in which variables get values.
 
-use lnt::data::{Data, Function, Leaf, Matcher, Name, TypeId};
+use lnt::data::{Data, Leaf, Matcher, Name, TypeId};
 use source::{Diagnostic, Span};
 
 use super::arcs::{PendingArc, PendingCount};
 use super::check::Checker;
 use super::tree::{ArcText, ArcWord, TransitionText};
-use crate::high::{Action, Guard, HighArc, Part, Place, Plan, Planned, Tokens, Transition, Variable};
+use crate::high::{
+    Action, Definition, Guard, HighArc, Part, Place, Plan, Planned, Tokens, Transition, Variable,
+};
 
 /// A transition whose functions are not compiled yet.
 pub(super) struct PendingTransition {
@@ -16,7 +18,7 @@ pub(super) struct PendingTransition {
     variables: Vec<(Name, TypeId)>,
     arcs: Vec<(ArcWord, usize, Span, PendingCount, PendingArc)>,
     guards: Vec<Guard>,
-    definitions: Vec<(usize, Function)>,
+    definitions: Vec<Definition>,
     slots: usize,
 }
 
@@ -156,12 +158,11 @@ impl Checker<'_> {
         }
     }
 
-    #[allow(clippy::type_complexity)]
     fn guards(
         &mut self,
         text: &TransitionText,
         variables: &[(Name, TypeId)],
-    ) -> Option<(Vec<Guard>, Vec<(usize, Function)>)> {
+    ) -> Option<(Vec<Guard>, Vec<Definition>)> {
         let (mut guards, mut definitions) = (Vec::new(), Vec::new());
         let equality = !self.definitions.redefines_equality();
         for guard in &text.guards {

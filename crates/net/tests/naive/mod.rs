@@ -6,7 +6,7 @@ mod generate;
 mod steps;
 
 pub use generate::random_net;
-pub use steps::{Fired, Tokens, describe, initial, joint_order, modes};
+pub use steps::{Fired, Tokens, describe, initial, joint, modes};
 
 /// What the nets' types are, as text.
 pub const TYPES: &str = "

@@ -70,7 +70,11 @@ fn matches(term: &Term, found: Value, binding: &[Value]) -> Verdict {
 
 fn token_matches(arc: &Arc, values: &[Value], binding: &[Value]) -> Verdict {
     let Some(terms) = &arc.terms else { return Ok(true) };
-    terms.iter().zip(values).fold(Ok(true), |all, (term, &found)| both(all, matches(term, found, binding)))
+    let mut all = Ok(true);
+    for (term, &found) in terms.iter().zip(values) {
+        all = both(all, matches(term, found, binding));
+    }
+    all
 }
 
 fn holds(condition: &Condition, binding: &[Value]) -> Verdict {
@@ -263,45 +267,45 @@ impl Fired {
     }
 }
 
-/// The marking that some ways to fire lead to in every order, if they can fire in every order and there are tokens for
-/// all of them at once.
-pub fn joint_order(net: &Net, marking: &Tokens, members: &[Fired]) -> Option<Tokens> {
-    for token in marking.keys().chain(members.iter().flat_map(|one| one.takes.keys().chain(one.reads.keys())))
-    {
+/// The marking that some ways to fire lead to together, if there are tokens for all of them at once, and none removes
+/// what another one takes or reads.
+pub fn joint(net: &Net, marking: &Tokens, members: &[Fired]) -> Option<Tokens> {
+    let mut after = marking.clone();
+    let mut removed = Vec::new();
+    for (token, there) in marking {
         let count = |tokens: &Tokens| tokens.get(token).copied().unwrap_or(0);
         let taken: u32 = members.iter().map(|one| count(&one.takes)).sum();
         let read = members.iter().map(|one| count(&one.reads)).max().unwrap_or(0);
-        if taken + read > count(marking) {
+        if taken + read > *there {
             return None;
         }
-    }
-    let mut result = None;
-    for order in orders(members.len()) {
-        let mut at = marking.clone();
-        for number in order {
-            let member = &members[number];
-            let can_fire = modes_of(net, member.transition, &member.binding, &at).ok()?.contains(member);
-            at = if can_fire { member.fire(net, &at).ok()? } else { return None };
+        after.insert(token.clone(), there - taken);
+        for (number, member) in members.iter().enumerate() {
+            let arcs = net.transitions[member.transition].arcs.iter();
+            let mut resets = arcs.filter(|arc| arc.word == Word::Reset && arc.place == token.0);
+            if !resets.any(|arc| token_matches(arc, &token.1, &member.binding) == Ok(true)) {
+                continue;
+            }
+            let mut others = members.iter().enumerate().filter(|(other, _)| *other != number);
+            if others.any(|(_, other)| count(&other.takes) + count(&other.reads) > 0) {
+                return None;
+            }
+            removed.push(token);
         }
-        if result.get_or_insert_with(|| at.clone()) != &at {
-            return None;
+    }
+    removed.into_iter().for_each(|token| {
+        after.remove(token);
+    });
+    for member in members {
+        let arcs = net.transitions[member.transition].arcs.iter();
+        for arc in arcs.filter(|arc| arc.word == Word::Put) {
+            for values in computed(net, arc, &member.binding).ok()? {
+                *after.entry((arc.place, values)).or_default() += arc.count;
+            }
         }
     }
-    result
-}
-
-fn orders(count: usize) -> Vec<Vec<usize>> {
-    if count == 0 {
-        return vec![Vec::new()];
-    }
-    let insert = |order: Vec<usize>| {
-        (0..count).map(move |at| {
-            let mut order = order.clone();
-            order.insert(at, count - 1);
-            order
-        })
-    };
-    orders(count - 1).into_iter().flat_map(insert).collect()
+    clamp(net, &mut after);
+    Some(after)
 }
 
 /// A marking as people read it.
