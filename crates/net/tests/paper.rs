@@ -166,3 +166,19 @@ fn one_message_makes_all_transitions_feasible_too() {
         assert!(all.iter().any(|state| model.holds(proposition, state).unwrap()));
     }
 }
+
+/// Markings, steps, labels and dead ends. With one message there are seven markings by hand: nothing sent, the message on
+/// its way, arrived or corrupted, its acknowledgement on its way, arrived or corrupted. With eight, the last one in the
+/// buffer may be any of them in the end.
+#[test]
+fn sizes() {
+    let size = |text, root| {
+        let found = explored(&model(text, root, &[]));
+        let labels = found.lts.labels().len() - 1;
+        (found.states(), found.lts.transition_count(), labels, found.lts.deadlocks().count())
+    };
+    assert_eq!(size(PHILOSOPHERS, None), (11, 30, 10, 0));
+    assert_eq!(size(ALTERNATING_BIT, Some("ONE")), (7, 8, 8, 1));
+    assert_eq!(size(ALTERNATING_BIT, None), (6145, 10760, 86, 8));
+    assert_eq!(size(ALTERNATING_BIT, Some("AS_PRINTED")), (24, 48, 11, 2));
+}

@@ -1,8 +1,8 @@
 //! No text may panic, hang or overflow the stack.
 
 use lts::Chance;
-use model::Model;
-use net::{HighModel, load_net};
+use model::{Model, Slot};
+use net::{HighModel, UnfoldLimits, load_net, unfold};
 use source::Sources;
 
 const NETS: [&str; 3] = [
@@ -50,6 +50,7 @@ fn is_right(text: &str) -> bool {
         Ok(net) => {
             sources.render_all(&net.warnings, false);
             let model = HighModel::new(net);
+            look_around(&model);
             model.initial().is_ok_and(|state| model.describe(&state).values.len() > 1)
         }
         Err(errors) => {
@@ -58,6 +59,25 @@ fn is_right(text: &str) -> bool {
             false
         }
     }
+}
+
+/// Asks everything about a few markings; the answers don't matter.
+fn look_around(model: &HighModel) {
+    let mut states: Vec<Vec<Slot>> = model.initial().into_iter().collect();
+    let (mut worker, mut inspector) = (model.worker(), model.inspector());
+    for at in 0..4 {
+        let Some(state) = states.get(at).cloned() else { break };
+        let mut found = Vec::new();
+        let _ = worker.successors(&state, &mut |step| found.push(step.target.to_vec()));
+        let _ = worker.executed(&state, &mut |_| {});
+        let _ = inspector.firings(&state);
+        inspector.evaluations(&state);
+        for proposition in 0..model.propositions().len() {
+            let _ = inspector.holds(proposition, &state);
+        }
+        states.extend(found.into_iter().take(3));
+    }
+    let _ = unfold(model.net(), &UnfoldLimits { bindings: 10_000, ..UnfoldLimits::default() });
 }
 
 #[test]

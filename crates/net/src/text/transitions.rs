@@ -120,7 +120,7 @@ impl Checker<'_> {
         for ((name, _), sort) in text.variables.iter().zip(sorts) {
             let Some(sort) = sort else {
                 self.diagnostics.push(
-                    Diagnostic::error(format!("the sort of `{}` is not known", name.text))
+                    Diagnostic::error(format!("the type of `{}` is not known", name.text))
                         .label(name.span, "stands alone on no arc")
                         .help(format!("declare it: `{} : T`", name.text)),
                 );
@@ -151,7 +151,7 @@ impl Checker<'_> {
             if !used.contains(&name.text.to_ascii_lowercase()) {
                 self.diagnostics.push(
                     Diagnostic::warning(format!("variable `{}` is never used", name.text))
-                        .label(name.span, "takes every value of its sort")
+                        .label(name.span, "takes every value of its type")
                         .several("variables are never used"),
                 );
             }
@@ -273,11 +273,11 @@ impl PendingTransition {
             let name = data.type_name(variables[variable].ty);
             diagnostics.push(
                 Diagnostic::error(format!(
-                    "nothing gives `{}` a value, and its sort `{name}` {reason}",
+                    "nothing gives `{}` a value, and its type `{name}` {reason}",
                     variables[variable].name
                 ))
                 .label(variables[variable].span, "declared here")
-                .help("take it from a place, define it with `==` in a guard, or give it a smaller sort"),
+                .help("take it from a place, define it with `==` in a guard, or give it a smaller type"),
             );
         }
         Some(Transition {
