@@ -5,6 +5,7 @@
 //! error that names it.
 
 mod read;
+mod read_terms;
 mod sorts;
 mod terms;
 mod unfold;

@@ -4,8 +4,9 @@ use roxmltree::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
+use super::read_terms::TermReader;
 use super::sorts::{DOT, SortId, Sorts, structure};
-use super::terms::{Bag, Condition, Term, TermReader};
+use super::terms::{Bag, Condition, Term};
 use super::xml::{Outcome, Text, element, elements, text_of};
 
 /// A net as written.
