@@ -31,6 +31,8 @@ const BATCH_ALONE: usize = 2048;
 const BATCH_OF_SEVERAL: usize = 4096;
 /// How many pieces each thread should get, even if there are few states.
 const FEW_PIECES: usize = 8;
+/// What the steps of a round may take, as far as that can be foreseen.
+const ROUND_BYTES: usize = 1 << 29;
 /// For how many new states of each one in a batch there is room at first, and for how many pieces a thread takes notes
 /// at a time: nearly always fewer of their steps lead to new states.
 const NEW_PER_STATE: usize = 2;
@@ -163,6 +165,7 @@ pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Ex
             hands: (0..team.threads()).map(|_| Mutex::new(Hand::default())).collect(),
             store: Store::new(layout.words()),
             longest: 0,
+            widest: 1,
             rows: Rows { offsets: vec![0], edges: Vec::new(), origins: Vec::new() },
             labels: Labels::new(),
             label_numbers: Vec::new(),
@@ -183,6 +186,8 @@ struct Search<'m> {
     store: Store,
     /// The most steps of a piece so far.
     longest: usize,
+    /// The most steps of a state so far.
+    widest: usize,
     rows: Rows,
     labels: Labels,
     /// The system's label for each of the model's, once it was seen.
@@ -212,7 +217,9 @@ impl<'m> Search<'m> {
             if self.bytes() > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
                 return Outcome::MemoryLimit;
             }
-            let batch = (self.store.len() - next).min(most);
+            // States with very many steps, or very large ones, are looked at a few at a time.
+            let fits = ROUND_BYTES / (self.widest * self.layout.words().max(1) * 4);
+            let batch = (self.store.len() - next).min(most).min(fits.max(1));
             let size = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
             let count = batch.div_ceil(size);
             pieces.resize_with(count.max(pieces.len()), Piece::default);
@@ -273,6 +280,8 @@ impl<'m> Search<'m> {
         while is_room {
             self.expand_unfinished(pieces);
             self.longest = pieces.iter().map(|piece| piece.steps).fold(self.longest, usize::max);
+            let rows = pieces.iter().flat_map(|piece| &piece.rows);
+            self.widest = rows.map(|row| row.steps as usize).fold(self.widest, usize::max);
             let missing = pieces.iter().filter(|piece| !piece.finished).map(|piece| piece.steps).sum();
             if missing == 0 {
                 return Some(in_order);
