@@ -11,10 +11,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use explore::{Exploration, Limits, NotARun, WalkStep, guided};
 use lts::{Progress, StateId};
-use model::{MarkId, Model, ModelError};
+use model::{Model, ModelError, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::run::{Outcome, Settings, limits_of};
@@ -158,13 +159,13 @@ const MOST_SUGGESTED: usize = 25;
 
 /// Names for a criterion's alphabet.
 #[derive(Default)]
-struct Names {
+pub(crate) struct Names {
     numbers: FxHashMap<String, u32>,
     texts: Vec<String>,
 }
 
 impl Names {
-    fn number(&mut self, text: String) -> u32 {
+    pub(crate) fn number(&mut self, text: String) -> u32 {
         let next = self.texts.len() as u32;
         *self.numbers.entry(text).or_insert_with_key(|text| {
             self.texts.push(text.clone());
@@ -175,7 +176,7 @@ impl Names {
 
 /// What a criterion sees of executions: states with letters of their own, and steps with letters.
 #[derive(Default)]
-struct View {
+pub(crate) struct View {
     /// The steps of each state: letter and target.
     steps: Vec<Vec<(u32, u32)>>,
     /// The letters of each state: abstract states.
@@ -185,6 +186,43 @@ struct View {
 type Words = BTreeMap<Vec<u32>, Vec<u32>>;
 
 impl View {
+    /// Everything that a model does.
+    pub(crate) fn of_all(
+        criterion: &Behaviour,
+        model: &dyn Model,
+        found: &Exploration,
+        names: &mut Names,
+    ) -> Result<Self, CantMeasure> {
+        let lts = &found.lts;
+        let letters: Vec<u32> =
+            lts.labels().iter().map(|(_, text)| names.number(letter(text, criterion))).collect();
+        let steps = lts.states().map(|state| {
+            let row = lts.outgoing(state).iter();
+            row.map(|edge| (letters[edge.label.index()], edge.target.raw())).collect()
+        });
+        let mut view = View { steps: steps.collect(), states: Vec::new() };
+        if !is_about_steps(criterion) {
+            let values: Vec<Vec<Slot>> =
+                (0..found.states()).map(|state| found.state(model, StateId::new(state))).collect();
+            view.states = abstract_states(model, values.iter().map(Vec::as_slice), names)?;
+        }
+        Ok(view)
+    }
+
+    /// The items of a criterion.
+    pub(crate) fn words(&self, criterion: &Behaviour) -> Result<BTreeSet<Vec<u32>>, CantMeasure> {
+        let levels = match *criterion {
+            Behaviour::Transitions => self.spelled(1),
+            Behaviour::Sequences { length } | Behaviour::Traces { length, .. } => self.spelled(length),
+            Behaviour::States => self.passed(1),
+            Behaviour::StateTransitions => self.passed(2).map(|levels| levels.into_iter().skip(1).collect()),
+            Behaviour::StatePaths { length } => self.passed(length),
+            Behaviour::Items(_) => None,
+        };
+        let levels = levels.ok_or_else(|| CantMeasure::TooMany(criterion.clone()))?;
+        Ok(levels.into_iter().flat_map(|level| level.into_keys()).collect())
+    }
+
     /// The words of a length or less that steps spell, with the states that they end in.
     fn spelled(&self, length: usize) -> Option<Vec<Words>> {
         let mut levels: Vec<Words> = Vec::new();
@@ -254,7 +292,19 @@ fn tidied(mut words: Words) -> Words {
 /// An example with everything that it could do.
 struct Whole {
     opened: Opened,
+    /// The model with steps of several transitions at once, where the criterion is about these.
+    concurrent: Option<Arc<dyn Model + Send>>,
     found: Exploration,
+}
+
+impl Whole {
+    /// The model whose steps the criterion looks at.
+    fn model(&self) -> &dyn Model {
+        match &self.concurrent {
+            Some(model) => &**model,
+            None => self.opened.model(),
+        }
+    }
 }
 
 /// Measures criteria over the examples of a suite that was run.
@@ -295,14 +345,16 @@ impl<'a> Measuring<'a> {
                 CantMeasure::Model(said.to_owned())
             })?;
             let limits = Limits { transitions: true, origins: true, ..limits_of(example, settings, 1) };
-            let found = with_model(&opened, criterion, |model| explore::explore(model, &limits, progress))?;
+            let concurrent = concurrent(&opened, criterion)?;
+            let model = concurrent.as_deref().map_or(opened.model(), |model| model);
+            let found = explore::explore(model, &limits, progress);
             if !found.outcome.is_complete() {
                 doubts.push(format!(
                     "example `{}` was not explored in full, so more may be feasible",
                     example.name
                 ));
             }
-            wholes.push(Whole { opened, found });
+            wholes.push(Whole { opened, concurrent, found });
         }
         Ok(Self { criterion, examples, wholes, names: Names::default(), doubts })
     }
@@ -315,7 +367,7 @@ impl<'a> Measuring<'a> {
         }
         let wholes: Vec<View> = (0..self.wholes.len()).map(|at| self.whole(at)).collect::<Result<_, _>>()?;
         let feasible: Vec<BTreeSet<Vec<u32>>> =
-            wholes.iter().map(|view| self.words(view)).collect::<Result<_, _>>()?;
+            wholes.iter().map(|view| view.words(self.criterion)).collect::<Result<_, _>>()?;
         let mut covered: Vec<BTreeSet<Vec<u32>>> = Vec::new();
         for (at, example) in self.examples.iter().enumerate() {
             covered.push(match &example.trace {
@@ -325,7 +377,7 @@ impl<'a> Measuring<'a> {
                     for run in &trace.runs {
                         let steps = self.follow(at, &run.labels)?;
                         let view = self.run(at, &steps)?;
-                        words.extend(self.words(&view)?);
+                        words.extend(view.words(self.criterion)?);
                     }
                     words
                 }
@@ -365,60 +417,34 @@ impl<'a> Measuring<'a> {
 
     /// Says what is missing in the model.
     fn check(&self) -> Result<(), CantMeasure> {
-        let needs_states = matches!(
-            self.criterion,
-            Behaviour::States | Behaviour::StateTransitions | Behaviour::StatePaths { .. }
-        );
-        let has_states = self.wholes.iter().all(|one| !one.opened.model().propositions().is_empty());
-        if needs_states && !has_states {
-            let criterion = self.criterion;
-            return Err(CantMeasure::Nothing(format!("{criterion}: the model names no abstract states")));
-        }
-        Ok(())
+        self.wholes.iter().try_for_each(|one| check_states(self.criterion, one.opened.model()))
     }
 
     /// Everything that an example could do.
     fn whole(&mut self, at: usize) -> Result<View, CantMeasure> {
         let Self { criterion, wholes, names, .. } = self;
-        let Whole { opened, found } = &wholes[at];
-        let lts = &found.lts;
-        let letters: Vec<u32> =
-            lts.labels().iter().map(|(_, text)| names.number(letter(text, criterion))).collect();
-        let steps = lts.states().map(|state| {
-            let row = lts.outgoing(state).iter();
-            row.map(|edge| (letters[edge.label.index()], edge.target.raw())).collect()
-        });
-        let mut view = View { steps: steps.collect(), states: Vec::new() };
-        if !is_about_steps(criterion) {
-            let values = with_model(opened, criterion, |model| {
-                (0..found.states()).map(|state| found.state(model, StateId::new(state))).collect::<Vec<_>>()
-            })?;
-            view.states = abstract_states(opened.model(), values.iter().map(Vec::as_slice), names)?;
-        }
-        Ok(view)
+        View::of_all(criterion, wholes[at].model(), &wholes[at].found, names)
     }
 
     /// One run of an example.
     fn run(&mut self, at: usize, steps: &[WalkStep]) -> Result<View, CantMeasure> {
         let Self { criterion, wholes, names, .. } = self;
-        let opened = &wholes[at].opened;
-        let letters: Vec<u32> = with_model(opened, criterion, |model| {
-            steps.iter().map(|step| names.number(letter(&model.label(step.label), criterion))).collect()
-        })?;
+        let model = wholes[at].model();
+        let letters: Vec<u32> =
+            steps.iter().map(|step| names.number(letter(&model.label(step.label), criterion))).collect();
         let step = |(at, &letter): (usize, &u32)| vec![(letter, at as u32 + 1)];
         let mut view = View { steps: letters.iter().enumerate().map(step).collect(), states: Vec::new() };
         view.steps.push(Vec::new());
         if !is_about_steps(criterion) {
-            let initial = opened.model().initial().map_err(wrong)?;
+            let initial = model.initial().map_err(wrong)?;
             let values = std::iter::once(initial.as_slice()).chain(steps.iter().map(|step| &step.target[..]));
-            view.states = abstract_states(opened.model(), values, names)?;
+            view.states = abstract_states(model, values, names)?;
         }
         Ok(view)
     }
 
     fn follow(&self, at: usize, labels: &[String]) -> Result<Vec<WalkStep>, CantMeasure> {
-        let followed = with_model(&self.wholes[at].opened, self.criterion, |model| guided(model, labels))?;
-        followed.map_err(|error| match error {
+        guided(self.wholes[at].model(), labels).map_err(|error| match error {
             NotARun::Error(error) => wrong(error),
             NotARun::Stuck { followed, .. } => CantMeasure::Model(format!(
                 "example `{}` is not a run of the model: its step {} is not possible",
@@ -426,19 +452,6 @@ impl<'a> Measuring<'a> {
                 followed + 1
             )),
         })
-    }
-
-    fn words(&self, view: &View) -> Result<BTreeSet<Vec<u32>>, CantMeasure> {
-        let levels = match *self.criterion {
-            Behaviour::Transitions => view.spelled(1),
-            Behaviour::Sequences { length } | Behaviour::Traces { length, .. } => view.spelled(length),
-            Behaviour::States => view.passed(1),
-            Behaviour::StateTransitions => view.passed(2).map(|levels| levels.into_iter().skip(1).collect()),
-            Behaviour::StatePaths { length } => view.passed(length),
-            Behaviour::Items(_) => None,
-        };
-        let levels = levels.ok_or_else(|| CantMeasure::TooMany(self.criterion.clone()))?;
-        Ok(levels.into_iter().flat_map(|level| level.into_keys()).collect())
     }
 
     fn spell(&self, word: &[u32]) -> String {
@@ -507,12 +520,9 @@ impl<'a> Measuring<'a> {
                 };
                 Some((state, edges))
             })?;
-            let Whole { opened, found } = &self.wholes[at];
-            let labels = with_model(opened, self.criterion, |model| {
-                let before = found.trace_to(model, StateId::new(first)).ok()?;
-                Some(before.iter().map(|step| model.label(step.label)).collect::<Vec<String>>())
-            });
-            let mut labels = labels.ok()??;
+            let (model, found) = (self.wholes[at].model(), &self.wholes[at].found);
+            let before = found.trace_to(model, StateId::new(first)).ok()?;
+            let mut labels: Vec<String> = before.iter().map(|step| model.label(step.label)).collect();
             let mut state = StateId::new(first);
             for edge in edges {
                 let edge = found.lts.outgoing(state)[edge];
@@ -538,64 +548,82 @@ impl<'a> Measuring<'a> {
             let message = format!("there is no criterion `{name}`; there are {}", known.join(", "));
             return Err(CantMeasure::Nothing(message));
         };
-        let (mut covered, mut feasible): (Vec<FxHashSet<MarkId>>, FxHashSet<MarkId>) = Default::default();
+        let number = lists.iter().position(|one| one.criterion == name).unwrap_or_default();
+        let (mut covered, mut feasible): (Vec<FxHashSet<usize>>, FxHashSet<usize>) = Default::default();
         for (at, example) in self.examples.iter().enumerate() {
-            let Whole { opened, found } = &self.wholes[at];
-            let marks = marks(opened.model(), crate::measure::origins(opened.model(), found));
-            feasible.extend(marks.iter().copied());
+            let Whole { opened, found, .. } = &self.wholes[at];
+            let Some(mut inspector) = opened.program.inspector() else { continue };
+            let mut all = FxHashSet::default();
+            let mut note = |seen: &mut FxHashSet<usize>, state: &[Slot], taken: Option<&WalkStep>| {
+                let taken = taken.map(|step| (step.label, &step.target[..]));
+                let mut add = |list: usize, item: usize| {
+                    if list == number {
+                        seen.insert(item);
+                    }
+                };
+                inspector.look(state, taken, &mut add).map_err(wrong)
+            };
+            for state in 0..found.statistics.expanded {
+                note(&mut all, &found.state(opened.model(), StateId::new(state)), None)?;
+            }
+            feasible.extend(all.iter().copied());
             covered.push(match &example.trace {
-                None => marks,
+                None => all,
                 Some(trace) => {
                     let mut seen = FxHashSet::default();
                     for run in &trace.runs {
-                        let steps = self.follow(at, &run.labels)?;
-                        let origins = steps.iter().map(|step| step.origin).collect::<Vec<_>>();
-                        seen.extend(self::marks(opened.model(), origins));
+                        let mut state = opened.model().initial().map_err(wrong)?;
+                        for step in self.follow(at, &run.labels)? {
+                            note(&mut seen, &state, Some(&step))?;
+                            state = step.target;
+                        }
                     }
                     seen
                 }
             });
         }
-        let is_feasible = |item: &&model::NamedItem| feasible.contains(&item.mark);
-        let items = list.items.iter().filter(is_feasible).map(|item| BehaviourItem {
-            name: item.name.clone(),
+        let numbered = || list.items.iter().enumerate();
+        let items = numbered().filter(|(at, _)| feasible.contains(at)).map(|(item, of)| BehaviourItem {
+            name: of.name.clone(),
             length: 1,
-            covered_by: (0..covered.len()).filter(|&at| covered[at].contains(&item.mark)).collect(),
+            covered_by: (0..covered.len()).filter(|&at| covered[at].contains(&item)).collect(),
             suggestion: None,
         });
         let items = items.collect();
-        let infeasible =
-            list.items.iter().filter(|item| !is_feasible(item)).map(|item| item.name.clone()).collect();
+        let infeasible = numbered().filter(|(at, _)| !feasible.contains(at)).map(|(_, of)| of.name.clone());
+        let infeasible = infeasible.collect();
         Ok(self.concluded(items, infeasible))
     }
 }
 
-fn marks(model: &dyn Model, origins: Vec<lts::OriginId>) -> FxHashSet<MarkId> {
-    origins.into_iter().flat_map(|origin| model.provenance().marks_of(origin)).collect()
+/// Says so where a criterion needs abstract states and the model has none.
+pub(crate) fn check_states(criterion: &Behaviour, model: &dyn Model) -> Result<(), CantMeasure> {
+    let needs_states =
+        matches!(criterion, Behaviour::States | Behaviour::StateTransitions | Behaviour::StatePaths { .. });
+    match needs_states && model.propositions().is_empty() {
+        true => Err(CantMeasure::Nothing(format!("{criterion}: the model names no abstract states"))),
+        false => Ok(()),
+    }
 }
 
 fn wrong(error: ModelError) -> CantMeasure {
     CantMeasure::Model(error.message)
 }
 
-/// Hands on the model whose steps the criterion looks at.
-fn with_model<T>(
-    opened: &Opened,
-    criterion: &Behaviour,
-    look: impl FnOnce(&dyn Model) -> T,
-) -> Result<T, CantMeasure> {
+/// The model with steps of several transitions at once, where the criterion is about these.
+fn concurrent(opened: &Opened, criterion: &Behaviour) -> Result<Option<Arc<dyn Model + Send>>, CantMeasure> {
     match *criterion {
         Behaviour::Traces { degree, .. } if degree > 1 => match opened.program.concurrent(degree) {
-            Some(model) => Ok(look(&*model.map_err(wrong)?)),
+            Some(model) => Ok(Some(model)),
             None => Err(CantMeasure::Nothing(
                 "steps of several transitions at once exist in Petri nets only; write `traces:1:L`".into(),
             )),
         },
-        _ => Ok(look(opened.model())),
+        _ => Ok(None),
     }
 }
 
-fn is_about_steps(criterion: &Behaviour) -> bool {
+pub(crate) fn is_about_steps(criterion: &Behaviour) -> bool {
     matches!(
         criterion,
         Behaviour::Transitions | Behaviour::Traces { .. } | Behaviour::Sequences { .. } | Behaviour::Items(_)
@@ -603,7 +631,7 @@ fn is_about_steps(criterion: &Behaviour) -> bool {
 }
 
 /// What a label is for a criterion: its gate, or all gates of a step of several transitions.
-fn letter(label: &str, criterion: &Behaviour) -> String {
+pub(crate) fn letter(label: &str, criterion: &Behaviour) -> String {
     match *criterion {
         Behaviour::Traces { degree, .. } => {
             let parts: Vec<&str> = if degree > 1 { label.split(" | ").collect() } else { vec![label] };
@@ -616,7 +644,7 @@ fn letter(label: &str, criterion: &Behaviour) -> String {
 }
 
 /// The abstract states of each marking.
-fn abstract_states<'s>(
+pub(crate) fn abstract_states<'s>(
     model: &dyn Model,
     states: impl Iterator<Item = &'s [model::Slot]>,
     names: &mut Names,

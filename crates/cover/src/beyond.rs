@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use explore::Limits;
-use lts::Progress;
+use lts::{Progress, StateId};
 use model::DecisionKind;
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -99,6 +99,18 @@ fn evaluations(
         let limits = limits_of(&one.example, settings, 1);
         let limits = Limits { transitions: false, origins: false, ..limits };
         let found = explore::explore(opened.model(), &limits, progress);
+        if let Some(mut inspector) = opened.program.inspector() {
+            for state in 0..found.statistics.expanded {
+                let state = found.state(opened.model(), StateId::new(state));
+                // What can't be evaluated is a run-time error of the model, which is told elsewhere.
+                let _ = inspector.evaluations(&state, &mut |seen| {
+                    if let Some(decision) = places.decisions[seen.decision] {
+                        evaluations.entry(decision).or_default().insert((seen.conditions, seen.outcome));
+                    }
+                });
+            }
+            continue;
+        }
         let decisions: FxHashMap<Span, usize> = opened
             .map()
             .decisions

@@ -117,7 +117,9 @@ pub(crate) fn missing_runs(map: &CoverageMap, coverage: &Coverage, of_all_runs: 
         is_missing && !(0..map.blocks.len()).any(|block| missing_block(block) && needs(block, one))
     });
     let actions = (0..map.actions.len()).filter(|&action| {
-        !coverage.actions[action] && of_all_runs.actions[action] && !missing_block(map.actions[action].block)
+        !coverage.actions[action]
+            && of_all_runs.actions[action]
+            && !map.actions[action].block.is_some_and(missing_block)
     });
     let blocks = (0..map.blocks.len()).filter(|&block| missing_block(block));
     let subjects =
@@ -192,9 +194,12 @@ impl Search<'_> {
                 None => match self.would_reach(outcome, &reached).as_slice() {
                     [] => {
                         finding.kind = FindingKind::UnnecessaryDecision;
-                        finding.message = format!(
-                            "this decision is always {constant}, and no block depends on the other outcome"
-                        );
+                        finding.message = match self.map.blocks.is_empty() {
+                            true => format!("this guard is always {constant}"),
+                            false => format!(
+                                "this decision is always {constant}, and no block depends on the other outcome"
+                            ),
+                        };
                     }
                     blocks => {
                         let other = if missing { "true" } else { "false" };
@@ -256,6 +261,19 @@ impl Search<'_> {
     }
 
     fn actions(&mut self) {
+        for (action, entry) in self.map.actions.iter().enumerate() {
+            if entry.block.is_none() && !self.coverage.actions[action] {
+                self.findings.push(Finding {
+                    kind: FindingKind::DeadCode,
+                    subject: Subject::Action(action),
+                    span: entry.span,
+                    message: format!("{} never happens", entry.gate),
+                    why: Vec::new(),
+                    related: Vec::new(),
+                    advice: None,
+                });
+            }
+        }
         for block in 0..self.map.blocks.len() {
             if self.coverage.is_partially_covered(self.map, block) {
                 self.offered_in_vain(block);

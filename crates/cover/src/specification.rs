@@ -191,7 +191,11 @@ impl Adding<'_> {
         processes: &[Option<usize>],
         blocks: &[Option<usize>],
     ) -> Option<usize> {
-        let (process, block) = (processes[entry.process]?, blocks[entry.block]?);
+        let process = processes[entry.process]?;
+        let block = match entry.block {
+            Some(block) => Some(blocks[block]?),
+            None => None,
+        };
         self.entry(Kind::Action, entry.span, |adding, span| {
             let actions = &mut adding.specification.map.actions;
             actions.push(ActionInstance { span, process, block, ..entry.clone() });

@@ -11,6 +11,7 @@ use model::{
 };
 use source::{Diagnostic, FileId, Sources, Span};
 
+use crate::behaviour::Behaviour;
 use crate::coverage::Coverage;
 use crate::measure::covered_by_marks;
 use crate::specification::Places;
@@ -70,6 +71,21 @@ impl Subject {
     pub fn roots(&self) -> Vec<String> {
         let roots = self.open(&Example::default()).map(|opened| opened.program.roots());
         roots.map_or_else(|_| Vec::new(), |roots| roots.into_iter().map(|root| root.name).collect())
+    }
+
+    /// The criteria that people who use the language look at first.
+    pub fn usual_behaviours(&self, example: &Example) -> Vec<Behaviour> {
+        let Ok(opened) = self.open(example) else { return Vec::new() };
+        let lists = opened.program.items();
+        let mut usual = Vec::new();
+        if !lists.is_empty() {
+            usual.push(Behaviour::Transitions);
+        }
+        if !opened.model().propositions().is_empty() {
+            usual.extend([Behaviour::States, Behaviour::StateTransitions]);
+        }
+        usual.extend(lists.iter().map(|list| Behaviour::Items(list.criterion.clone())));
+        usual
     }
 
     /// Reads, checks and compiles the model for an example.
@@ -180,15 +196,15 @@ impl Opened {
     /// with it.
     pub(crate) fn starts(&self, places: &Places) -> Vec<usize> {
         let map = self.map();
-        let Some(root) = self.program.started() else { return Vec::new() };
-        let reached = map.reachable(&[root]);
+        let roots = self.program.started();
+        let reached = map.reachable(&roots);
         let own = map
             .blocks
             .iter()
             .filter(|block| reached[block.process] && places.processes[block.process].is_none());
         let called = own.flat_map(|block| block.calls.iter().copied());
         let mut starts: Vec<usize> =
-            std::iter::once(root).chain(called).filter_map(|process| places.processes[process]).collect();
+            roots.iter().copied().chain(called).filter_map(|process| places.processes[process]).collect();
         starts.sort_unstable();
         starts.dedup();
         starts

@@ -143,7 +143,7 @@ fn roots(outcome: &Outcome, opened: &[(Example, Opened)], most: usize) -> Vec<Ro
         if roots.iter().any(|root| root.base == base) {
             continue;
         }
-        let process = opened.program.started().and_then(|root| place(outcome, opened, root));
+        let process = opened.program.started().first().copied().and_then(|root| place(outcome, opened, root));
         roots.push(root(base, process, opened.program.arguments(None, &known, most), &suite));
     }
     let map = &outcome.specification.map;

@@ -7,13 +7,15 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use explore::Limits;
+use explore::{Limits, Walk};
+use languages::CantOpen;
 use lts::{OriginId, Progress};
 use model::{Model, ModelError, Slot};
 use rustc_hash::FxHashMap;
 
 use crate::measure::{Measurement, Stopped, covered};
-use crate::subject::Opened;
+use crate::subject::{Opened, Subject};
+use crate::suite::Example;
 
 /// A file of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +75,40 @@ pub fn parse_trace(text: &str) -> Result<Vec<Run>, (usize, String)> {
         }
     }
     Ok(runs)
+}
+
+/// The same example with random runs in the place of everything that it can do, of at most so many steps each.
+pub fn random_runs(
+    subject: &Subject,
+    example: &Example,
+    runs: usize,
+    steps: usize,
+    seed: u64,
+) -> Result<Example, CantOpen> {
+    let opened = subject.open(example)?;
+    let model = opened.model();
+    let draw = |seed: u64| -> Result<Run, ModelError> {
+        let mut walk = Walk::new(model, seed)?;
+        let mut run = Run::default();
+        while run.labels.len() < steps {
+            match walk.step()? {
+                Some(step) => run.labels.push(model.label(step.label)),
+                None => break,
+            }
+        }
+        Ok(run)
+    };
+    let drawn: Result<Vec<Run>, ModelError> =
+        (0..runs as u64).map(|run| draw(seed.wrapping_add(run))).collect();
+    let runs = match drawn {
+        Ok(runs) => runs,
+        Err(error) => {
+            let diagnostics = vec![error.diagnostic(model, None)];
+            return Err(CantOpen { diagnostics, sources: opened.sources });
+        }
+    };
+    let file = format!("random runs from seed {seed}");
+    Ok(Example { trace: Some(Trace { file, runs }), ..example.clone() })
 }
 
 /// Comments of the SEQ format stand between two control characters; lines are kept.

@@ -18,8 +18,10 @@ use model::{Folders, Input, Language, Program, Starting, Telling, Text, read_tex
 use source::{Diagnostic, Sources};
 
 /// The languages of models.
-static LANGUAGES: LazyLock<Registry> =
-    LazyLock::new(|| Registry::default().with(&lnt::Lnt).with(&network::Exp));
+static LANGUAGES: LazyLock<Registry> = LazyLock::new(|| {
+    let languages: [&'static dyn Language; 4] = [&lnt::Lnt, &net::NetText, &net::Pnml, &network::Exp];
+    Registry { languages: languages.to_vec() }
+});
 
 /// The languages that there are.
 pub fn registry() -> &'static Registry {

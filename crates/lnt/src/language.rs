@@ -67,6 +67,10 @@ fn started(program: &typed::Program, map: &CoverageMap) -> Option<usize> {
 }
 
 impl Program for LntProgram {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
     fn model(&self) -> &dyn Model {
         &self.model
     }
@@ -83,8 +87,8 @@ impl Program for LntProgram {
         &self.functions
     }
 
-    fn started(&self) -> Option<usize> {
-        self.started
+    fn started(&self) -> Vec<usize> {
+        Vec::from_iter(self.started)
     }
 
     fn modules(&self) -> Vec<(String, Span)> {

@@ -153,8 +153,8 @@ pub struct ActionInstance {
     pub process: usize,
     /// The gate as written.
     pub gate: String,
-    /// The block it belongs to.
-    pub block: usize,
+    /// The block it belongs to, where the language has blocks.
+    pub block: Option<usize>,
 }
 
 /// A definition of a variable, and a use of it that the definition reaches along some path of the text.

@@ -3,14 +3,17 @@
 //! Whatever an analysis wants to know of a language it asks here. A language that has no processes, no functions or no
 //! variables leaves the methods about them as they are.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use source::{Diagnostic, Sources, Span};
 
+use crate::Model;
 use crate::coverage::{CoverageMap, DefUse};
-use crate::criteria::ItemList;
-use crate::diagram::Diagram;
+use crate::criteria::{Inspector, ItemList};
+use crate::drawing::Drawing;
 use crate::probes::{Instrumented, Probes};
 use crate::texts::{Text, Texts};
-use crate::{Model, ModelError};
 
 /// A language that models are written in.
 pub trait Language: Sync {
@@ -129,9 +132,9 @@ pub trait Program: Send + Sync {
         &[]
     }
 
-    /// The process that it starts, a position in the map's processes.
-    fn started(&self) -> Option<usize> {
-        None
+    /// The processes that it starts, positions in the map's processes.
+    fn started(&self) -> Vec<usize> {
+        Vec::new()
     }
 
     /// The other things that it could start with, such as named initial markings.
@@ -181,15 +184,25 @@ pub trait Program: Send + Sync {
         None
     }
 
-    /// A drawing of it, where there is one.
-    fn diagram(&self) -> Option<Diagram> {
+    /// Tells what steps exercise of [`items`](Self::items), and how decisions are evaluated; none where origins tell
+    /// everything.
+    fn inspector(&self) -> Option<Box<dyn Inspector + '_>> {
         None
     }
 
-    /// A model whose steps are what happens at once, up to so many things, where the language has such steps.
-    fn concurrent(&self, _degree: usize) -> Option<Result<Box<dyn Model + '_>, ModelError>> {
+    /// A drawing of it, where there is one.
+    fn drawing(&self) -> Option<Drawing> {
         None
     }
+
+    /// A model whose steps are what happens at once, up to so many things, where the language has such steps. Their labels
+    /// are joined by ` | `.
+    fn concurrent(&self, _degree: usize) -> Option<Arc<dyn Model + Send>> {
+        None
+    }
+
+    /// The language's own program, for commands that are made for it.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// Something to start with.

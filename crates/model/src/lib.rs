@@ -38,7 +38,7 @@
 
 mod coverage;
 mod criteria;
-mod diagram;
+mod drawing;
 mod encounter;
 mod language;
 mod layout;
@@ -53,8 +53,8 @@ pub use coverage::{
     ActionInstance, Block, CoverageMap, DataFlow, Decision, DecisionKind, DefUse, Dependency, Join,
     ProcessEntry, VariableSite, Way,
 };
-pub use criteria::{ItemList, NamedItem, Proposition};
-pub use diagram::{ArcHead, Diagram, DiagramArc, DiagramNode, NodeKind};
+pub use criteria::{Evaluated, Inspector, ItemList, NamedItem, Proposition};
+pub use drawing::{Drawing, DrawnPart, PartKind};
 pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use language::{Arguments, Input, Language, Program, Root, Starting, Telling};
 pub use layout::Layout;

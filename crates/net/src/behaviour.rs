@@ -1,6 +1,6 @@
 //! What the reachable markings of a net tell: bounds, deadlocks, liveness, reversibility, home states.
 
-use lts::{Edge, Lts, StateId};
+use lts::{Lts, StateId};
 
 /// How often a transition can fire (Murata 1989). A transition that can fire any number of times (L2) can, as there are
 /// finitely many markings, fire infinitely often in some run (L3): these are one level here.
@@ -33,12 +33,12 @@ pub struct Behaviour {
 
 impl Behaviour {
     /// Analyses the system of a net: `marking` gives the tokens of a state by place, `fired` the transitions that one edge
-    /// of a state stands for.
+    /// stands for, by its position in [`Lts::edges`].
     pub fn of(
         lts: &Lts,
         (places, transitions): (usize, usize),
         marking: impl Fn(StateId) -> Vec<u32>,
-        fired: impl Fn(StateId, Edge) -> Vec<usize>,
+        fired: impl Fn(usize) -> Vec<usize>,
     ) -> Self {
         let mut bounds = vec![0; places];
         for state in lts.states() {
@@ -62,9 +62,9 @@ impl Behaviour {
         states.sort_by_key(|&state| components.of(state));
         for state in states {
             let component = components.of(state);
-            for &edge in lts.outgoing(state) {
-                let stays = components.of(edge.target) == component;
-                for transition in fired(state, edge) {
+            for edge in lts.edge_range(state) {
+                let stays = components.of(lts.edges()[edge].target) == component;
+                for transition in fired(edge) {
                     let level = if stays { Liveness::Repeatable } else { Liveness::Possible };
                     liveness[transition] = liveness[transition].max(level);
                     if is_last[component] && seen[transition].0 != component {

@@ -5,7 +5,11 @@
 mod layout;
 mod output;
 
+use model::StateView;
+
 use crate::flat::{ArcKind, Flat};
+use crate::high::HighNet;
+use crate::text::ArcWord;
 
 /// What is drawn of a net: its places, transitions and arcs, with their inscriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +99,55 @@ impl Sketch {
             transitions: transitions.map(|transition| (transition.name.clone(), String::new())).collect(),
             arcs: arcs.collect(),
         }
+    }
+}
+
+/// The longest text that a circle or a line holds.
+const LONGEST: usize = 28;
+
+/// A text on one line, cut where it is long.
+fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl Sketch {
+    /// The places and transitions of a net as it is written, with the inscriptions of its text and the tokens of a
+    /// marking.
+    pub fn of_high(net: &HighNet, text: &str, tokens: &StateView) -> Self {
+        let slice = |span: source::Span| text.get(span.range()).unwrap_or_default();
+        let places = net.places.iter().zip(&tokens.values).map(|(place, (_, tokens))| {
+            let tokens = if tokens == "{}" || tokens == "0" { "" } else { tokens };
+            (place.name.clone(), short(tokens))
+        });
+        let transitions = net.transitions.iter().map(|transition| {
+            let guards: Vec<&str> = transition.guards.iter().map(|guard| slice(guard.span)).collect();
+            (transition.name.clone(), short(&guards.join(" and ")))
+        });
+        let mut arcs = Vec::new();
+        for (number, transition) in net.transitions.iter().enumerate() {
+            for arc in &transition.arcs {
+                let written = slice(arc.span);
+                let inside = written.find('(').map_or("", |open| &written[open..]);
+                let count = if arc.count == 1 { String::new() } else { format!("{} ", arc.count) };
+                arcs.push(SketchArc {
+                    place: arc.place,
+                    transition: number,
+                    kind: match arc.word {
+                        ArcWord::Take => DrawnArc::Take,
+                        ArcWord::Read => DrawnArc::Read,
+                        ArcWord::Inhibit => DrawnArc::Inhibit,
+                        ArcWord::Reset => DrawnArc::Reset,
+                        ArcWord::Put => DrawnArc::Put,
+                    },
+                    inscription: short(format!("{count}{inside}").trim()),
+                });
+            }
+        }
+        Self { name: net.name.clone(), places: places.collect(), transitions: transitions.collect(), arcs }
     }
 }
 

@@ -9,12 +9,12 @@ pub(crate) mod rule;
 
 use lts::{LabelId, OriginId};
 use model::{
-    Layout, Mark, MarkKind, Model, ModelError, PackedWorker, Provenance, SharedRows, Slot, StateView, Step,
-    Worker,
+    Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Provenance, SharedRows, Slot,
+    StateView, Step, Worker,
 };
 use rustc_hash::FxHashMap;
 
-use crate::flat::Flat;
+use crate::flat::{Flat, gate_name};
 use crate::structure::bounds::bounds;
 use packed::Words;
 use rule::Rule;
@@ -119,7 +119,7 @@ impl FlatModel {
     }
 
     /// The transitions that lead from one state to another when they fire alone.
-    pub fn fired(&self, source: &[Slot], target: &[Slot]) -> Vec<usize> {
+    pub fn leading(&self, source: &[Slot], target: &[Slot]) -> Vec<usize> {
         let mut after = vec![0; source.len()];
         let mut leads = |rule: &Rule| rule.fire(source, &mut after).is_ok() && after == target;
         let enabled = self.enabled(source).into_iter();
@@ -217,23 +217,30 @@ impl Model for FlatModel {
     fn provenance(&self) -> &Provenance {
         &self.provenance
     }
-}
 
-/// More equal tokens than this are counted instead of listed.
-const MOST_LISTED: u32 = 9;
+    /// Those of all transitions, also of such that can never fire.
+    fn visible_gates(&self) -> Option<Vec<Gate>> {
+        let mut gates: Vec<Gate> = (self.flat.source_transitions.iter())
+            .map(|transition| Gate { name: gate_name(&transition.name), profiles: Vec::new() })
+            .collect();
+        for transition in &self.flat.transitions {
+            let profile = vec![OfferType::Other; lts::offers(&transition.label).len()];
+            let gate = &mut gates[transition.of];
+            if !gate.profiles.contains(&profile) {
+                gate.profiles.push(profile);
+            }
+        }
+        Some(gates)
+    }
+}
 
 impl FlatModel {
     fn multiset(&self, tokens: &[(usize, u32)]) -> String {
-        let mut values = Vec::new();
-        for &(place, count) in tokens {
+        let values = tokens.iter().filter(|&&(_, count)| count > 0).map(|&(place, count)| {
             let token = &self.flat.places[place].token;
-            if count > MOST_LISTED {
-                values.push(format!("{token} × {count}"));
-            } else {
-                values.extend((0..count).map(|_| token.clone()));
-            }
-        }
-        format!("{{{}}}", values.join(", "))
+            if count == 1 { token.clone() } else { format!("{count} * {token}") }
+        });
+        format!("{{{}}}", values.collect::<Vec<String>>().join(", "))
     }
 }
 

@@ -139,3 +139,10 @@ impl Flat {
         }
     }
 }
+
+/// A name as the gate of a label: letters, digits and `_`, upper case, a letter first.
+pub(crate) fn gate_name(name: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let gate: String = name.chars().map(fits).collect();
+    if gate.starts_with(|c: char| c.is_ascii_alphabetic()) { gate } else { format!("T{gate}") }
+}

@@ -4,10 +4,12 @@
 //! for each kind of token, one transition for each way to fire.
 
 mod behaviour;
+mod counted;
 mod coverability;
 mod drawing;
 mod engine;
 mod flat;
+mod language;
 mod pnml;
 mod promela;
 mod structure;
@@ -25,6 +27,7 @@ pub use high::{
     AbstractState, Evaluation, Firing, Flow, Guard, HighArc, HighModel, HighNet, Inspector, Marking, Place,
     Transition, Variable,
 };
+pub use language::{NetProgram, NetText, Pnml};
 pub use pnml::{load_pnml, probe_pnml, write_pnml};
 pub use promela::{PromelaOptions, write_promela};
 pub use structure::{

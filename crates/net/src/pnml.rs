@@ -5,6 +5,7 @@
 //! error that names it.
 
 mod read;
+mod read_terms;
 mod sorts;
 mod terms;
 mod unfold;
@@ -100,7 +101,7 @@ fn flatten(written: &Written, limits: Limits) -> xml::Outcome<Flat> {
         let transition = plan.transition;
         let name = transition.name.clone();
         flat.source_transitions.push(SourceTransition { name, span: transition.span, component: 0 });
-        let gate = read::gate(&transition.name);
+        let gate = crate::flat::gate_name(&transition.name);
         let mut binding = nothing.clone();
         let one: [&[u64]; 1] = [&[]];
         let bindings = plan.bindings();

@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 mod classes;
+mod growth;
 mod invariants;
 pub(crate) mod semiflows;
 mod siphons;

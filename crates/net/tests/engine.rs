@@ -243,3 +243,22 @@ fn states_are_described_by_places() {
     assert_eq!(view(&[0, 0, 0, 0]), both("0", "{}"));
     assert_eq!(view(&[0, 12, 0, 1]), both("0", "{1 × 12, 3}"));
 }
+
+#[test]
+fn systems_do_not_depend_on_the_number_of_threads() {
+    let system = |degree: usize, threads: usize| {
+        let model = FlatModel::concurrent(philosophers(6), degree);
+        let found = explore(&model, &Limits { threads, ..Limits::default() }, &Progress::new());
+        assert_eq!(found.states(), 729);
+        let mut text = Vec::new();
+        lts::write_aut(&found.lts, &mut text).unwrap();
+        text
+    };
+    for degree in [1, 3] {
+        let alone = system(degree, 1);
+        for _ in 0..3 {
+            assert_eq!(system(degree, 2), alone);
+            assert_eq!(system(degree, 5), alone);
+        }
+    }
+}

@@ -484,3 +484,58 @@ fn deep_and_long_texts_are_harmless() {
     net.transition("T", &guard, &[], &[]);
     assert!(errors(&net.text()).contains("nested too deeply"));
 }
+
+/// Sites that change files together: whoever has the mutex of a file tells all others and waits for their answers.
+fn database(sites: usize) -> String {
+    let product = |id: &str, factors: &[&str]| {
+        let factors: String =
+            factors.iter().map(|factor| format!("<usersort declaration=\"{factor}\"/>")).collect();
+        format!("<namedsort id=\"{id}\" name=\"{id}\"><productsort>{factors}</productsort></namedsort>")
+    };
+    let declarations = enumeration("S", sites, "finiteenumeration")
+        + &enumeration("F", sites, "finiteenumeration")
+        + &product("SF", &["S", "F"])
+        + &product("SSF", &["S", "S", "F"])
+        + &variable("s", "S")
+        + &variable("r", "S")
+        + &variable("f", "F");
+    let (s, f) = (var("s"), var("f"));
+    let (sf, rf, srf) = (tuple(&[&s, &f]), tuple(&[&var("r"), &f]), tuple(&[&s, &var("r"), &f]));
+    let others = format!(
+        "<subtract><subterm>{}</subterm><subterm>{}</subterm></subtract>",
+        tuple(&[&s, &all("S"), &f]),
+        tuple(&[&s, &s, &f])
+    );
+    let mut net = Coloured::new(&declarations);
+    net.place("Mutex", "F", &all("F")).place("Active", "SF", &tuple(&[&all("S"), &all("F")]));
+    net.place("Chosen", "SF", "").place("Waiting", "SF", "");
+    net.place("Message", "SSF", "").place("Updating", "SSF", "").place("Answer", "SSF", "");
+    net.transition("Acquire", "", &[("Active", &sf), ("Mutex", &f)], &[("Chosen", &sf)]);
+    net.transition("Tell", "", &[("Chosen", &sf)], &[("Waiting", &sf), ("Message", &others)]);
+    net.transition("Update", "", &[("Message", &srf), ("Active", &rf)], &[("Updating", &srf)]);
+    net.transition("Answer_it", "", &[("Updating", &srf)], &[("Answer", &srf), ("Active", &rf)]);
+    net.transition(
+        "Release",
+        "",
+        &[("Waiting", &sf), ("Answer", &others)],
+        &[("Active", &sf), ("Mutex", &f)],
+    );
+    net.text()
+}
+
+#[test]
+fn arcs_with_all_but_one_token() {
+    // Each file is independent: idle, chosen, or of the other site message, updating or answer for either site.
+    assert_eq!(markings(&database(2)), 81);
+    let labels = load(&database(3)).transitions;
+    let release = labels.iter().find(|transition| transition.label == "RELEASE !2 !0").unwrap();
+    assert_eq!(release.arcs.len(), 1 + 2 + 1 + 1);
+}
+
+#[test]
+fn bounds_are_proven_where_there_are_too_many_invariants_to_list() {
+    // For every file, any of ten answers for each of ten sites: 10^10 invariants.
+    let model = FlatModel::new(load(&database(10)));
+    assert_eq!(model.bounds().len(), 3010);
+    assert!(model.bounds().iter().all(|&bound| bound == Some(1)));
+}

@@ -256,8 +256,10 @@ fn connected(flat: &Flat) -> (bool, bool) {
 fn behaviour(model: &FlatModel, found: &Exploration) -> Behaviour {
     let marking = |state: StateId| found.state(model, state);
     let size = (model.flat().places.len(), model.flat().transitions.len());
-    Behaviour::of(&found.lts, size, marking, |state, edge| {
-        model.fired(&marking(state), &marking(edge.target))
+    let lts = &found.lts;
+    Behaviour::of(lts, size, marking, |edge| {
+        let source = lts.states().find(|&state| lts.edge_range(state).contains(&edge)).unwrap();
+        model.leading(&marking(source), &marking(lts.edges()[edge].target))
     })
 }
 
@@ -418,4 +420,32 @@ fn a_place_that_grows_at_the_cost_of_another_is_pumped() {
     assert_eq!(bounds, [None, None, None]);
     assert_eq!(pumps.len(), 3);
     assert_eq!(pumps[2].cycle.iter().filter(|&&step| step == 2).count(), 1, "{pumps:?}");
+}
+
+#[test]
+fn too_many_sets_are_told_and_those_given_are_right() {
+    // One of two places for each of 25 transitions: 2^25 minimal siphons.
+    let pairs = 25;
+    let mut transitions = Vec::new();
+    for pair in 0..pairs {
+        let (one, other) = (1 + 2 * pair, 2 + 2 * pair);
+        let take = |place| Arc { place, kind: ArcKind::Take(1) };
+        let put = |place| Arc { place, kind: ArcKind::Put(1) };
+        transitions.push(("JOIN", vec![take(one), take(other), put(0)]));
+        transitions.push(("SPLIT", vec![take(0), put(one), put(other)]));
+    }
+    let flat = Flat::plain("pairs", &vec![1; 1 + 2 * pairs], &transitions);
+    let found = siphons(&flat);
+    assert!(!found.complete && found.sets.len() > 100);
+    for set in &found.sets {
+        // The hub, and one place of each pair.
+        assert_eq!((set.len(), set[0]), (1 + pairs, 0));
+        assert!((0..pairs).all(|pair| set.contains(&(1 + 2 * pair)) != set.contains(&(2 + 2 * pair))));
+    }
+    // As many invariants.
+    let invariants = place_invariants(&flat);
+    assert!(!invariants.complete);
+    assert_ne!(invariants.cover(flat.places.len()), Some(false));
+    // A bound for each place all the same.
+    assert!(FlatModel::new(flat).bounds().iter().all(Option::is_some));
 }

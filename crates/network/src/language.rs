@@ -85,6 +85,10 @@ struct NetworkProgram {
 }
 
 impl Program for NetworkProgram {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
     fn model(&self) -> &dyn Model {
         &self.model
     }

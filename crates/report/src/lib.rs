@@ -15,8 +15,10 @@ mod coverage;
 mod explanation;
 mod exploration;
 mod markup;
+mod net;
 mod number;
 mod reduction;
+mod simulation;
 mod system;
 
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
@@ -32,8 +34,10 @@ pub use explanation::{
     write_cypher, write_dot,
 };
 pub use exploration::{Exploration, RunTimeError};
+pub use net::{Net, NetBehaviour, Structure, UnboundedPlace, Unfolded};
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;
+pub use simulation::{SimulatedStep, Simulation, WatchedCriterion};
 pub use system::{LabelUse, Size, System};
 
 /// A result as one JSON object on one line.

@@ -321,3 +321,52 @@ fn exercises(map: &CoverageMap, coverage: &Coverage, process: usize) -> bool {
 fn lines(specification: &Specification, span: Span) -> (usize, usize) {
     (specification.sources.position(span).line, specification.sources.end_position(span).line)
 }
+
+/// A criterion over what executions do one after the other, for the examples of these names.
+pub fn behaviour(measured: &cover::BehaviourCoverage, examples: &[String]) -> report::Criterion {
+    let missing =
+        measured.items.iter().filter(|item| item.covered_by.is_empty()).map(|item| match &item.suggestion {
+            None => item.name.clone(),
+            Some((example, labels)) if labels.is_empty() => {
+                format!("{}: `{}` starts there", item.name, examples[*example])
+            }
+            Some((example, labels)) => {
+                format!("{}: from `{}`, {}", item.name, examples[*example], labels.join("; "))
+            }
+        });
+    let longest = measured.items.iter().map(|item| item.length).max().unwrap_or(0);
+    let of_length = |length: usize| {
+        let those = || measured.items.iter().filter(move |item| item.length == length);
+        Counts { total: those().count(), covered: those().filter(|item| !item.covered_by.is_empty()).count() }
+    };
+    let has_lengths = measured.items.iter().any(|item| item.length == 1);
+    report::Criterion {
+        name: measured.criterion.to_string(),
+        total: measured.items.len(),
+        covered: measured.covered(),
+        infeasible: measured.infeasible.len(),
+        missing: missing.collect(),
+        infeasible_items: measured.infeasible.clone(),
+        by_length: if has_lengths { (1..=longest).map(of_length).collect() } else { Vec::new() },
+        subset: match examples.len() {
+            0 | 1 => Vec::new(),
+            _ => measured.subset.examples.iter().map(|&one| examples[one].clone()).collect(),
+        },
+        doubts: measured.doubts.clone(),
+    }
+}
+
+/// A criterion that was measured over the whole suite.
+pub fn criterion(measured: cover::Criterion) -> report::Criterion {
+    report::Criterion {
+        name: measured.name.to_owned(),
+        total: measured.total,
+        covered: measured.covered,
+        infeasible: 0,
+        missing: measured.missing,
+        infeasible_items: Vec::new(),
+        by_length: Vec::new(),
+        subset: Vec::new(),
+        doubts: Vec::new(),
+    }
+}

@@ -4,6 +4,8 @@
 
 mod coverage;
 mod explanation;
+mod net;
 
-pub use coverage::{diagnostic, suggestions, view as coverage};
+pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
+pub use net::net;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use cover::{Example, Outcome, Settings, Stopped, Subject, WrongExample};
+use cover::{Behaviour, Example, Outcome, Settings, Stopped, Subject, WrongExample};
 use explore::Limits;
 use model::{Instrumented, Probes};
 use source::{Diagnostic, Sources};
@@ -77,6 +77,19 @@ pub struct Cover {
     /// Also measure which definitions of variables reach which uses (def-use pairs)
     #[arg(long, help_heading = "Further criteria")]
     def_use: bool,
+    /// Measure what executions do one after the other: transitions, traces:K:L, sequences:L, states, state-transitions,
+    /// state-paths:K, or for Petri nets arcs and tokens; may be repeated
+    #[arg(long, value_name = "CRITERION", help_heading = "Further criteria")]
+    criterion: Vec<Behaviour>,
+    /// Measure N random runs of each example instead of everything that it can do
+    #[arg(long, value_name = "N", help_heading = "Random runs")]
+    runs: Option<usize>,
+    /// The most steps of a random run
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Random runs")]
+    steps: usize,
+    /// The seed of the first random run; the others follow
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Random runs")]
+    seed: u64,
     /// Show the whole source, not only the lines near holes
     #[arg(long)]
     source: bool,
@@ -123,7 +136,10 @@ impl Cover {
         let start = Instant::now();
         let mut sources = Sources::new();
         let subject = Subject::including(&self.model, &self.include)?;
-        let examples = self.load_examples(&subject, &mut sources)?;
+        let mut examples = self.load_examples(&subject, &mut sources)?;
+        if let Some(runs) = self.runs {
+            examples = self.drawn(&subject, examples, runs)?;
+        }
         let settings = self.settings();
         let what = format!("measuring {}", report::count(examples.len() as u64, "example"));
         let outcome =
@@ -143,7 +159,8 @@ impl Cover {
         };
         let mut shown = views::coverage(&self.model.display().to_string(), method, &outcome);
         shown.suggestions = suggestions.map(|found| views::suggestions(&outcome.specification, &found));
-        shown.criteria = self.further_criteria(&subject, &outcome, &settings, terminal);
+        shown.criteria = self.behaviours(&subject, &outcome, &settings, terminal)?;
+        shown.criteria.extend(self.further_criteria(&subject, &outcome, &settings, terminal));
         if let Some(path) = &self.baseline {
             let change = cover::compare_with_baseline(&outcome, &read_baseline(path)?);
             shown.baseline = Some(report::BaselineChange { lost: change.lost, gained: change.gained });
@@ -183,13 +200,43 @@ impl Cover {
                 cover::def_use_pairs(subject, outcome, settings, progress)
             }));
         }
-        let view = |one: cover::Criterion| report::Criterion {
-            name: one.name,
-            total: one.total,
-            covered: one.covered,
-            missing: one.missing,
+        criteria.into_iter().map(views::criterion).collect()
+    }
+
+    /// Criteria over what executions do: those that were asked for, or those that the language suggests.
+    fn behaviours(
+        &self,
+        subject: &Subject,
+        outcome: &Outcome,
+        settings: &Settings,
+        terminal: &Terminal,
+    ) -> Result<Vec<report::Criterion>, Failure> {
+        let criteria = match self.criterion.is_empty() {
+            false => self.criterion.clone(),
+            true => subject.usual_behaviours(&outcome.examples[0].example),
         };
-        criteria.into_iter().map(view).collect()
+        if criteria.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<String> = outcome.examples.iter().map(|one| one.example.name.clone()).collect();
+        let measured = with_progress(terminal, "looking at what can happen", |progress| {
+            cover::behaviours(subject, outcome, &criteria, settings, progress)
+        });
+        let view = |one: Result<cover::BehaviourCoverage, cover::CantMeasure>| match one {
+            Ok(one) => Ok(views::behaviour(&one, &names)),
+            Err(error) => Err(Failure::wrong(error.to_string())),
+        };
+        measured.into_iter().map(view).collect()
+    }
+
+    /// Random runs in the place of examples that would be explored as a whole.
+    fn drawn(&self, subject: &Subject, examples: Vec<Example>, runs: usize) -> Result<Vec<Example>, Failure> {
+        let draw = |example: Example| match example.trace {
+            Some(_) => Ok(example),
+            None => cover::random_runs(subject, &example, runs, self.steps, self.seed)
+                .map_err(|error| wrong_examples(vec![WrongExample { example, error }], &Sources::new())),
+        };
+        examples.into_iter().map(draw).collect()
     }
 
     fn settings(&self) -> Settings {
@@ -391,7 +438,11 @@ impl Cover {
         if let Some(least) = self.min {
             let ratios =
                 [("block", shown.blocks), ("decision", shown.decisions.counts()), ("action", shown.actions)];
-            for (name, counts) in ratios {
+            let criteria = shown
+                .criteria
+                .iter()
+                .map(|one| (one.name.as_str(), report::Counts { total: one.total, covered: one.covered }));
+            for (name, counts) in ratios.into_iter().chain(criteria) {
                 if counts.total > 0 && counts.percent() < least {
                     let percent = counts.percent();
                     terminal

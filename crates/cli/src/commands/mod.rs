@@ -11,8 +11,10 @@ mod explain;
 mod explore;
 mod info;
 mod man;
+mod net;
 mod random;
 mod reduce;
+mod simulate;
 mod studio;
 
 use clap::Subcommand;
@@ -29,7 +31,9 @@ pub enum Command {
     Reduce(reduce::Reduce),
     Check(check::Check),
     Explain(Box<explain::Explain>),
-    Cover(cover::Cover),
+    Cover(Box<cover::Cover>),
+    Simulate(simulate::Simulate),
+    Net(net::Net),
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
@@ -49,6 +53,8 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Check(command) => command.run(terminal),
         Command::Explain(command) => command.run(terminal),
         Command::Cover(command) => command.run(terminal),
+        Command::Simulate(command) => command.run(terminal),
+        Command::Net(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),

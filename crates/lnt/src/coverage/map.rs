@@ -291,7 +291,12 @@ impl<'a> Walk<'a> {
                     GateRef::Internal => "i".to_owned(),
                     GateRef::Unexpected => "unexpected".to_owned(),
                 };
-                self.map.actions.push(ActionInstance { span: statement.span, process, gate, block: number });
+                self.map.actions.push(ActionInstance {
+                    span: statement.span,
+                    process,
+                    gate,
+                    block: Some(number),
+                });
                 true
             }
             StatementKind::Instantiate { process, .. } => {

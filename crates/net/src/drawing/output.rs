@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::{Diagram, DrawnArc, NodeKind};
 
-const STYLE: &str = "text{font:11px sans-serif;text-anchor:middle;fill:#222}\
+/// Texts have a white edge, so that arcs behind them don't disturb.
+const STYLE: &str = "text{font:11px sans-serif;text-anchor:middle;fill:#222;paint-order:stroke;stroke:#fff;stroke-width:3px}\
 .place ellipse{fill:#fff;stroke:#222;stroke-width:1.3}.transition rect{fill:#e8ecf2;stroke:#222;stroke-width:1.3}\
 .arc{fill:none;stroke:#555;stroke-width:1.1}.read{stroke-dasharray:5 3}.label{fill:#555}.guard{font-style:italic}";
 

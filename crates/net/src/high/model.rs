@@ -91,6 +91,18 @@ impl HighModel {
         &self.net
     }
 
+    /// How many tokens each place has.
+    pub fn token_counts(&self, state: &[Slot]) -> Vec<u32> {
+        let count = |(place, &slot): (&Place, &Slot)| match place.is_plain() {
+            true => slot,
+            false => {
+                let row = self.multisets.row(slot);
+                row.chunks_exact(2).fold(0u32, |sum, pair| sum.saturating_add(pair[1]))
+            }
+        };
+        self.net.places.iter().zip(state).map(count).collect()
+    }
+
     /// Looks into markings, on one thread.
     pub fn inspector(&self) -> Inspector<'_> {
         Inspector::new(self)

@@ -4,8 +4,9 @@ use roxmltree::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
+use super::read_terms::TermReader;
 use super::sorts::{DOT, SortId, Sorts, structure};
-use super::terms::{Bag, Condition, Term, TermReader};
+use super::terms::{Bag, Condition, Term};
 use super::xml::{Outcome, Text, element, elements, text_of};
 
 /// A net as written.
@@ -405,7 +406,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
             .iter_mut()
             .map(|transition| (&*transition.id, &mut transition.name))
             .collect();
-        distinguish(&mut transitions, gate);
+        distinguish(&mut transitions, crate::flat::gate_name);
     }
 }
 
@@ -444,11 +445,4 @@ fn distinguish(all: &mut [(&str, &mut String)], look: impl Fn(&str) -> String) {
         }
         **name = unique;
     }
-}
-
-/// A name as the gate of a label: letters, digits and `_`, upper case, a letter first.
-pub(super) fn gate(name: &str) -> String {
-    let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let gate: String = name.chars().map(fits).collect();
-    if gate.starts_with(|c: char| c.is_ascii_alphabetic()) { gate } else { format!("T{gate}") }
 }

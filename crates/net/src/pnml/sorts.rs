@@ -210,11 +210,13 @@ impl Sorts {
             }
             waiting = later;
         }
+        for node in all().filter(|node| node.tag_name().name() == "partition") {
+            self.partition(text, node)?;
+        }
         for node in all() {
             match node.tag_name().name() {
-                "namedsort" | "toolspecific" | "graphics" | "name" => (),
+                "namedsort" | "partition" | "toolspecific" | "graphics" | "name" => (),
                 "variabledecl" => self.variable(text, node)?,
-                "partition" => self.partition(text, node)?,
                 "arbitrarysort" | "unparsed" | "namedoperator" | "arbitraryoperator" => {
                     return Err(unsupported(text, node));
                 }

@@ -53,7 +53,7 @@ fn naive(written: &Written) -> xml::Outcome<Flat> {
             if !transition.guard.iter().all(|condition| condition.holds(sorts, &binding) == Some(true)) {
                 continue;
             }
-            let mut label = read::gate(&transition.name);
+            let mut label = crate::flat::gate_name(&transition.name);
             for &variable in &variables {
                 label.push_str(" !");
                 sorts.show(sorts.variables[variable], binding[variable].unwrap(), &mut label);

@@ -156,7 +156,7 @@ impl<'w> Search<'w> {
     ) -> Result<(), Stop> {
         let (place, term, range) = slot;
         let (sorts, sort) = (&self.written.sorts, self.written.places[place].sort);
-        let positions = self.candidates(place, term, range.clone(), binding);
+        let positions = self.candidates(place, term, range.clone(), binding).map(<[u32]>::to_vec);
         let mut bound = Vec::new();
         let count = positions.as_ref().map_or(range.len(), Vec::len);
         for at in 0..count {
@@ -171,44 +171,32 @@ impl<'w> Search<'w> {
         Ok(())
     }
 
-    /// The positions of tokens that a slot could match, where an index tells; all of the range otherwise.
+    /// The positions of tokens that a slot could match, ascending, where an index tells; all of the range otherwise.
     fn candidates(
         &self,
         place: usize,
         term: &Term,
         range: std::ops::Range<usize>,
         binding: &Binding,
-    ) -> Option<Vec<u32>> {
+    ) -> Option<&[u32]> {
         let (sorts, sort) = (&self.written.sorts, self.written.places[place].sort);
         let tokens = &self.tokens[place];
-        let inside = |position: &u32| range.contains(&(*position as usize));
-        if let Some(value) = term.value(sorts, sort, binding) {
-            return Some(
-                tokens
-                    .position
-                    .get(&value)
-                    .copied()
-                    .filter(|position| inside(position))
-                    .into_iter()
-                    .collect(),
-            );
-        }
-        let Term::Tuple(parts) = term else { return None };
-        let mut best: Option<&[u32]> = None;
-        for ((part, &factor), index) in parts.iter().zip(sorts.factors(sort)).zip(&tokens.by_factor) {
-            if let Some(value) = part.value(sorts, factor, binding) {
-                let list = index.get(&value).map_or(&[][..], |list| &list[..]);
-                if best.is_none_or(|best| list.len() < best.len()) {
-                    best = Some(list);
-                }
+        let list = match (term.value(sorts, sort, binding), term) {
+            (Some(value), _) => tokens.position.get(&value).map_or(&[][..], std::slice::from_ref),
+            (None, Term::Tuple(parts)) => {
+                let known = parts.iter().zip(sorts.factors(sort)).zip(&tokens.by_factor);
+                known
+                    .filter_map(|((part, &factor), index)| {
+                        let value = part.value(sorts, factor, binding)?;
+                        Some(index.get(&value).map_or(&[][..], |list| &list[..]))
+                    })
+                    .min_by_key(|list| list.len())?
             }
-        }
-        // Positions ascend: the range is a part of the list.
-        best.map(|list| {
-            let start = list.partition_point(|&position| (position as usize) < range.start);
-            let end = list.partition_point(|&position| (position as usize) < range.end);
-            list[start..end].to_vec()
-        })
+            _ => return None,
+        };
+        let start = list.partition_point(|&position| (position as usize) < range.start);
+        let end = list.partition_point(|&position| (position as usize) < range.end);
+        Some(&list[start..end])
     }
 
     /// Goes on with a binding of some variables: the rest of the slots, then variables that no token binds.
@@ -237,8 +225,7 @@ impl<'w> Search<'w> {
             // The slot with the fewest tokens to try.
             let next = (0..open.len()).min_by_key(|&at| {
                 let (place, term, range) = &open[at];
-                let list = self.candidates(*place, term, range.clone(), binding);
-                (list.map_or(range.len(), |list| list.len()), at)
+                self.candidates(*place, term, range.clone(), binding).map_or(range.len(), <[u32]>::len)
             });
             match next {
                 Some(next) => {

@@ -3,12 +3,13 @@
 //! Where weights of places never add up to more after a transition than before it, no place ever has more tokens than the
 //! weighted sum at the start allows. Such weights are the semiflows of the net with a slack for each transition.
 
+use super::growth::Growth;
 use super::semiflows::{Weights, semiflows};
 use crate::engine::rule::Rule;
 use crate::flat::Flat;
 
-/// How much work goes into proofs, in entries of rows.
-const BUDGET: u64 = 4_000_000;
+/// How much work goes into semiflows, in entries of rows.
+const BUDGET: u64 = 1_000_000;
 
 /// The most tokens that each place can ever have, where that is proven. With concurrent steps, inhibitors hold before a
 /// step only, so they prove nothing.
@@ -23,6 +24,8 @@ pub(crate) fn bounds(flat: &Flat, rules: &[Rule], is_concurrent: bool) -> Vec<Op
         }
     }
     improve(&mut bounds, flat, &semiflows(&rows, rules.len(), BUDGET).semiflows);
+    // One semiflow for each place is enough, where there are too many to list.
+    Growth::new(flat, rules, &rows).cover(&mut bounds);
     if bounds.iter().any(Option::is_none) {
         rows.extend((0..rules.len()).map(|number| vec![(number as u32, 1)]));
         improve(&mut bounds, flat, &semiflows(&rows, rules.len(), BUDGET).semiflows);
@@ -55,7 +58,8 @@ fn most(is_set: bool) -> u64 {
     if is_set { 1 } else { u64::MAX }
 }
 
-fn improve(bounds: &mut [Option<u64>], flat: &Flat, semiflows: &[Weights]) {
+/// Lowers bounds to what weights prove that never add up to more than at the start.
+pub(super) fn improve(bounds: &mut [Option<u64>], flat: &Flat, semiflows: &[Weights]) {
     for weights in semiflows {
         let places = || {
             let weights = weights.iter().map(|&(place, weight)| (place as usize, weight));

@@ -51,6 +51,10 @@ pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, budget: u64)
     let mut queue: BTreeSet<(usize, usize)> =
         costs.iter().enumerate().map(|(column, &cost)| (cost, column)).collect();
     while let Some((_, column)) = queue.pop_first() {
+        if work.budget == 0 {
+            work.complete = false;
+            break;
+        }
         let mut touched = work.eliminate(column);
         touched.sort_unstable();
         touched.dedup();
@@ -61,7 +65,8 @@ pub(crate) fn semiflows(matrix: &[Vec<(u32, i64)>], columns: usize, budget: u64)
             }
         }
     }
-    let mut semiflows: Vec<Weights> = work.rows.into_iter().flatten().map(|row| row.weights).collect();
+    let mut semiflows: Vec<Weights> =
+        work.rows.into_iter().flatten().filter(|row| row.left.is_empty()).map(|row| row.weights).collect();
     semiflows.sort();
     Found { semiflows, complete: work.complete }
 }
@@ -78,7 +83,8 @@ impl Elimination {
 
     /// The rows with a positive and with a negative entry in a column.
     fn sides(&mut self, column: usize) -> (Vec<u32>, Vec<u32>) {
-        let Self { rows, by_column, .. } = self;
+        let Self { rows, by_column, budget, .. } = self;
+        *budget = budget.saturating_sub(by_column[column].len() as u64);
         by_column[column].retain(|&number| rows[number as usize].is_some());
         let entry = |number: u32| {
             rows[number as usize].as_ref().map_or(0, |row| {
@@ -99,22 +105,20 @@ impl Elimination {
         let (positive, negative) = self.sides(column);
         let mut touched = Vec::new();
         let mut made = Vec::new();
-        'pairs: for &up in &positive {
-            for &down in &negative {
-                let (Some(one), Some(other)) = (&self.rows[up as usize], &self.rows[down as usize]) else {
-                    continue;
-                };
-                let cost =
-                    (one.weights.len() + one.left.len() + other.weights.len() + other.left.len()) as u64;
-                if self.budget < cost {
-                    self.complete = false;
-                    break 'pairs;
-                }
-                self.budget -= cost;
-                match combine(one, other, column as u32) {
-                    Some(row) => made.push(row),
-                    None => self.complete = false,
-                }
+        let pairs = positive.iter().flat_map(|&up| negative.iter().map(move |&down| (up, down)));
+        for (up, down) in pairs {
+            let (Some(one), Some(other)) = (&self.rows[up as usize], &self.rows[down as usize]) else {
+                continue;
+            };
+            let cost = (one.weights.len() + one.left.len() + other.weights.len() + other.left.len()) as u64;
+            if self.budget < cost {
+                (self.budget, self.complete) = (0, false);
+                break;
+            }
+            self.budget -= cost;
+            match combine(one, other, column as u32) {
+                Some(row) => made.push(row),
+                None => self.complete = false,
             }
         }
         for &number in positive.iter().chain(&negative) {

@@ -194,11 +194,15 @@ impl Coverage {
                 page,
                 "<details><summary>{} {} <small>{} of {}</small></summary>",
                 gauge(counts),
-                escape(one.name),
+                escape(&one.name),
                 one.covered,
                 one.total
             );
             list(page, one.missing.iter().map(String::as_str));
+            if !one.infeasible_items.is_empty() {
+                page.push_str("<p>Not feasible:</p>");
+                list(page, one.infeasible_items.iter().map(String::as_str));
+            }
             page.push_str("</details>\n");
         }
         page.push_str("</section>\n");

@@ -214,13 +214,43 @@ pub struct RelatedPlace {
 #[derive(Clone, Debug, Serialize)]
 pub struct Criterion {
     /// Its name.
-    pub name: &'static str,
-    /// All.
+    pub name: String,
+    /// All that are feasible.
     pub total: usize,
     /// Covered ones.
     pub covered: usize,
+    /// How many are not feasible, as far as those can be listed.
+    pub infeasible: usize,
     /// What is not covered, in words.
     pub missing: Vec<String>,
+    /// What is not feasible.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub infeasible_items: Vec<String>,
+    /// The same by length, from 1 on, where items have lengths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_length: Vec<Counts>,
+    /// The smallest set of examples that covers as much, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subset: Vec<String>,
+    /// Why this is not everything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
+}
+
+impl Criterion {
+    /// What stands behind the percentage.
+    fn facts(&self) -> String {
+        let mut facts = String::new();
+        if self.by_length.len() > 1 {
+            let each: Vec<String> =
+                self.by_length.iter().map(|one| format!("{}/{}", one.covered, one.total)).collect();
+            facts.push_str(&format!(" (by length {})", each.join(", ")));
+        }
+        if self.infeasible > 0 {
+            facts.push_str(&format!(", {} not feasible", self.infeasible));
+        }
+        facts
+    }
 }
 
 /// What has changed since a baseline.
@@ -396,8 +426,12 @@ impl fmt::Display for Coverage {
             0 => String::new(),
             _ => format!(" ({})", self.executability),
         };
-        row(out, "blocks", self.blocks, &executability)?;
-        row(out, "decisions", self.decisions.counts(), &self.decisions.parts())?;
+        if self.blocks.total > 0 || self.criteria.is_empty() {
+            row(out, "blocks", self.blocks, &executability)?;
+        }
+        if self.decisions.total > 0 || self.criteria.is_empty() {
+            row(out, "decisions", self.decisions.counts(), &self.decisions.parts())?;
+        }
         row(out, "actions", self.actions, "")?;
         if let Some(functions) = self.functions.as_ref().filter(|functions| functions.blocks.total > 0) {
             row(out, "functions", functions.blocks, " blocks")?;
@@ -408,7 +442,7 @@ impl fmt::Display for Coverage {
         }
         for criterion in &self.criteria {
             let counts = Counts { total: criterion.total, covered: criterion.covered };
-            row(out, criterion.name, counts, "")?;
+            row(out, &criterion.name, counts, &criterion.facts())?;
         }
         self.write_examples(out)?;
         self.write_extras(out)?;
@@ -423,15 +457,18 @@ impl Coverage {
         writeln!(out, "\n{}", count(self.examples.len() as u64, "example"))?;
         let width = self.examples.iter().map(|example| example.name.chars().count()).max().unwrap_or(0);
         for example in &self.examples {
-            write!(
-                out,
-                "  {:<width$}  {:>5.1} % blocks, {:>5.1} % decisions, {:>5.1} % actions, {}",
-                example.name,
-                example.blocks.percent(),
-                example.decisions.counts().percent(),
-                example.actions.percent(),
-                count(example.states, "state")
-            )?;
+            write!(out, "  {:<width$} ", example.name)?;
+            let parts = [
+                ("blocks", example.blocks),
+                ("decisions", example.decisions.counts()),
+                ("actions", example.actions),
+            ];
+            for (name, counts) in parts {
+                if counts.total > 0 || self.blocks.total > 0 {
+                    write!(out, " {:>5.1} % {name},", counts.percent())?;
+                }
+            }
+            write!(out, " {}", count(example.states, "state"))?;
             if self.examples.len() > 1 && !example.only.is_empty() {
                 write!(out, ", {} reached by no other example", count(example.only.len() as u64, "place"))?;
             }
@@ -464,6 +501,23 @@ impl Coverage {
             }
             if criterion.missing.len() > 20 {
                 writeln!(out, "  and {} more", criterion.missing.len() - 20)?;
+            }
+        }
+        for criterion in &self.criteria {
+            if !criterion.infeasible_items.is_empty() {
+                writeln!(out, "\nnot feasible: {}", criterion.name)?;
+                for line in criterion.infeasible_items.iter().take(10) {
+                    writeln!(out, "  {line}")?;
+                }
+                if criterion.infeasible_items.len() > 10 {
+                    writeln!(out, "  and {} more", criterion.infeasible_items.len() - 10)?;
+                }
+            }
+            if !criterion.subset.is_empty() {
+                writeln!(out, "\nfor {}, enough: {}", criterion.name, criterion.subset.join(", "))?;
+            }
+            for doubt in &criterion.doubts {
+                writeln!(out, "\n{}: {doubt}", criterion.name)?;
             }
         }
         if let Some(change) = &self.baseline {
