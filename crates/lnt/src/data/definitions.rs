@@ -277,6 +277,11 @@ impl Linear<'_> {
         self.variables.iter().position(|known| key(known) == name.key())
     }
 
+    fn unknown(&self, name: &Name) -> Diagnostic {
+        let unknown = self.definitions.unknown(name, self.variables.iter().copied());
+        if unknown.helps.is_empty() { unknown.help("declare it as a variable") } else { unknown }
+    }
+
     fn new_name(&mut self, leaf: Leaf, span: Span) -> Name {
         let name = Name { text: format!("part {}", self.leaves.len()), span };
         self.leaves.push(leaf);
@@ -296,7 +301,7 @@ impl Linear<'_> {
                     return self.leaf(Leaf::Variable(variable, span), span);
                 }
                 if !self.definitions.knows(&name.text) {
-                    let unknown = self.definitions.unknown(name, self.variables.iter().copied());
+                    let unknown = self.unknown(name);
                     self.diagnostics.push(unknown);
                 }
                 if !self.is_constructor(name) {
@@ -310,7 +315,7 @@ impl Linear<'_> {
                     PatternKind::As(name, Box::new(self.pattern(inner)))
                 }
                 None => {
-                    let unknown = self.definitions.unknown(name, self.variables.iter().copied());
+                    let unknown = self.unknown(name);
                     self.diagnostics.push(unknown);
                     PatternKind::Wrong
                 }
