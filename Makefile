@@ -27,7 +27,7 @@ demo: build
 	./target/release/watershed demo
 
 # Everything that has to hold before a change lands. The page is tested where there is Node, in Debian's chromium.
-test: page
+test: page spin
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path bench/Cargo.toml
@@ -37,6 +37,12 @@ test: page
 	CARGO_TARGET_DIR=target $(CARGO) test --manifest-path fuzz/Cargo.toml
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page; \
 	else echo "npm is missing: the page of watershed studio is not tested"; fi
+
+# Spin counts the markings of nets as well as we do; without it, these tests are skipped.
+.PHONY: spin
+spin:
+	@command -v spin >/dev/null || apt-get install -y spin || (apt-get update && apt-get install -y spin) || \
+	echo "without spin, markings are not compared with its own"
 
 # The page in a real browser.
 test-page: page chromium
