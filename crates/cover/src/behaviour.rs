@@ -106,6 +106,8 @@ impl std::fmt::Display for Behaviour {
 pub struct BehaviourCoverage {
     /// The criterion.
     pub criterion: Behaviour,
+    /// The names of the examples, and behind them those of what else the model can start with.
+    pub starts: Vec<String>,
     /// The feasible items, shorter ones first.
     pub items: Vec<BehaviourItem>,
     /// Items that are not feasible, where they can be listed.
@@ -125,7 +127,8 @@ pub struct BehaviourItem {
     pub length: usize,
     /// The examples that cover it.
     pub covered_by: Vec<usize>,
-    /// A shortest run that would cover it, where none does: the example that it starts like, and its labels.
+    /// A shortest run that would cover it, where none does: where it starts, a position in
+    /// [`BehaviourCoverage::starts`], and its labels.
     pub suggestion: Option<(usize, Vec<String>)>,
 }
 
@@ -315,16 +318,27 @@ pub fn behaviours(
     settings: &Settings,
     progress: &Progress,
 ) -> Vec<Result<BehaviourCoverage, CantMeasure>> {
-    let examples: Vec<&Example> = outcome.examples.iter().map(|one| &one.example).collect();
+    let mut examples: Vec<Example> = outcome.examples.iter().map(|one| one.example.clone()).collect();
+    let own = examples.len();
+    // What the model can start with by itself, and no example does: it tells what else is feasible.
+    let roots = subject.roots();
+    let known: Vec<String> = (examples.iter())
+        .filter_map(|example| example.root.clone().or_else(|| roots.first().cloned()))
+        .collect();
+    let others = roots.iter().filter(|root| !known.iter().any(|known| known.eq_ignore_ascii_case(root)));
+    examples.extend(others.map(|root| Example::of_root(root)));
     criteria
         .iter()
-        .map(|criterion| Measuring::new(criterion, subject, &examples, settings, progress)?.measure())
+        .map(|criterion| Measuring::new(criterion, subject, &examples, own, settings, progress)?.measure())
         .collect()
 }
 
 struct Measuring<'a> {
     criterion: &'a Behaviour,
-    examples: &'a [&'a Example],
+    /// The examples, and behind them what else the model can start with.
+    examples: &'a [Example],
+    /// How many are examples.
+    own: usize,
     wholes: Vec<Whole>,
     names: Names,
     doubts: Vec<String>,
@@ -334,7 +348,8 @@ impl<'a> Measuring<'a> {
     fn new(
         criterion: &'a Behaviour,
         subject: &Subject,
-        examples: &'a [&'a Example],
+        examples: &'a [Example],
+        own: usize,
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, CantMeasure> {
@@ -356,7 +371,7 @@ impl<'a> Measuring<'a> {
             }
             wholes.push(Whole { opened, concurrent, found });
         }
-        Ok(Self { criterion, examples, wholes, names: Names::default(), doubts })
+        Ok(Self { criterion, examples, own, wholes, names: Names::default(), doubts })
     }
 
     fn measure(mut self) -> Result<BehaviourCoverage, CantMeasure> {
@@ -369,7 +384,7 @@ impl<'a> Measuring<'a> {
         let feasible: Vec<BTreeSet<Vec<u32>>> =
             wholes.iter().map(|view| view.words(self.criterion)).collect::<Result<_, _>>()?;
         let mut covered: Vec<BTreeSet<Vec<u32>>> = Vec::new();
-        for (at, example) in self.examples.iter().enumerate() {
+        for (at, example) in self.examples[..self.own].iter().enumerate() {
             covered.push(match &example.trace {
                 None => feasible[at].clone(),
                 Some(trace) => {
@@ -402,12 +417,14 @@ impl<'a> Measuring<'a> {
     }
 
     fn concluded(self, items: Vec<BehaviourItem>, infeasible: Vec<String>) -> BehaviourCoverage {
-        let sets: Vec<Vec<bool>> = (0..self.examples.len())
+        let sets: Vec<Vec<bool>> = (0..self.own)
             .map(|at| items.iter().map(|item| item.covered_by.contains(&at)).collect())
             .collect();
         let subset = smallest_cover(&sets);
+        let starts = self.examples.iter().map(|example| example.name.clone()).collect();
         BehaviourCoverage {
             criterion: self.criterion.clone(),
+            starts,
             items,
             infeasible,
             subset,
@@ -567,6 +584,9 @@ impl<'a> Measuring<'a> {
                 note(&mut all, &found.state(opened.model(), StateId::new(state)), None)?;
             }
             feasible.extend(all.iter().copied());
+            if at >= self.own {
+                continue;
+            }
             covered.push(match &example.trace {
                 None => all,
                 Some(trace) => {

@@ -74,7 +74,7 @@ impl Coverage {
     }
 
     /// The coverage of an example in terms of the specification.
-    pub fn placed(&self, places: &Places, map: &CoverageMap) -> Self {
+    pub(crate) fn placed(&self, places: &Places, map: &CoverageMap) -> Self {
         let mut placed = Self::none(map);
         for (&covered, place) in self.blocks.iter().zip(&places.blocks) {
             place.iter().for_each(|&place| placed.blocks[place] |= covered);

@@ -29,7 +29,7 @@ enum Kind {
 
 /// For each entry of an example's own map, the entry of the specification; none for input of the example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub(crate) struct Places {
     /// Processes.
     pub processes: Vec<Option<usize>>,
     /// Blocks.
@@ -47,7 +47,12 @@ impl Specification {
     }
 
     /// Adds what an example has and is not known yet; files for which `is_input` holds are the example's own.
-    pub fn add(&mut self, map: &CoverageMap, sources: &Sources, is_input: &dyn Fn(FileId) -> bool) -> Places {
+    pub(crate) fn add(
+        &mut self,
+        map: &CoverageMap,
+        sources: &Sources,
+        is_input: &dyn Fn(FileId) -> bool,
+    ) -> Places {
         let mut adding = Adding { specification: self, sources, is_input };
         let processes: Vec<Option<usize>> = map.processes.iter().map(|entry| adding.process(entry)).collect();
         let decisions: Vec<Option<usize>> =
@@ -84,7 +89,7 @@ impl Specification {
     }
 
     /// Where the entries of an example lie that brings nothing new.
-    pub fn find(&self, map: &CoverageMap, sources: &Sources) -> Places {
+    pub(crate) fn find(&self, map: &CoverageMap, sources: &Sources) -> Places {
         let find = |kind: Kind, span: Span| self.places.get(&(kind, self.own_span(sources, span)?)).copied();
         Places {
             processes: map.processes.iter().map(|entry| find(Kind::Process, entry.span)).collect(),

@@ -25,8 +25,8 @@ pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason, RunStep};
 pub use coverage::{
     BaselineChange, Counts, Coverage, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess,
-    Criterion, DecisionCounts, Executability, FunctionCoverage, Hole, RelatedPlace, Site, SiteKind,
-    Suggestion, Suggestions, TriedRoot,
+    Criterion, CriterionExample, DecisionCounts, Executability, FunctionCoverage, Hole, RelatedPlace, Site,
+    SiteKind, Suggestion, Suggestions, TriedRoot,
 };
 pub use explanation::{
     ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, Extent, KindCounts,

@@ -328,10 +328,10 @@ pub fn behaviour(measured: &cover::BehaviourCoverage, examples: &[String]) -> re
         measured.items.iter().filter(|item| item.covered_by.is_empty()).map(|item| match &item.suggestion {
             None => item.name.clone(),
             Some((example, labels)) if labels.is_empty() => {
-                format!("{}: `{}` starts there", item.name, examples[*example])
+                format!("{}: `{}` starts there", item.name, measured.starts[*example])
             }
             Some((example, labels)) => {
-                format!("{}: from `{}`, {}", item.name, examples[*example], labels.join("; "))
+                format!("{}: from `{}`, {}", item.name, measured.starts[*example], labels.join("; "))
             }
         });
     let longest = measured.items.iter().map(|item| item.length).max().unwrap_or(0);
@@ -353,6 +353,16 @@ pub fn behaviour(measured: &cover::BehaviourCoverage, examples: &[String]) -> re
             _ => measured.subset.examples.iter().map(|&one| examples[one].clone()).collect(),
         },
         doubts: measured.doubts.clone(),
+        examples: match examples.len() {
+            0 | 1 => Vec::new(),
+            _ => (examples.iter().enumerate())
+                .map(|(at, name)| {
+                    let covered = || measured.items.iter().filter(move |item| item.covered_by.contains(&at));
+                    let only = covered().filter(|item| item.covered_by.len() == 1).count();
+                    report::CriterionExample { name: name.clone(), covered: covered().count(), only }
+                })
+                .collect(),
+        },
     }
 }
 
@@ -368,5 +378,6 @@ pub fn criterion(measured: cover::Criterion) -> report::Criterion {
         by_length: Vec::new(),
         subset: Vec::new(),
         doubts: Vec::new(),
+        examples: Vec::new(),
     }
 }

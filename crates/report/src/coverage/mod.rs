@@ -235,6 +235,20 @@ pub struct Criterion {
     /// Why this is not everything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
+    /// What each of several examples adds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<CriterionExample>,
+}
+
+/// What an example adds to a criterion.
+#[derive(Clone, Debug, Serialize)]
+pub struct CriterionExample {
+    /// The example.
+    pub name: String,
+    /// How many items it covers.
+    pub covered: usize,
+    /// How many of them no other example covers.
+    pub only: usize,
 }
 
 impl Criterion {
@@ -514,7 +528,13 @@ impl Coverage {
                 }
             }
             if !criterion.subset.is_empty() {
-                writeln!(out, "\nfor {}, enough: {}", criterion.name, criterion.subset.join(", "))?;
+                let each = criterion.examples.iter().map(|one| match one.only {
+                    0 => format!("{} covers {}", one.name, one.covered),
+                    only => format!("{} covers {}, {only} of them alone", one.name, one.covered),
+                });
+                let each: Vec<String> = each.collect();
+                writeln!(out, "\n{}: {}", criterion.name, each.join("; "))?;
+                writeln!(out, "  enough for as much: {}", criterion.subset.join(", "))?;
             }
             for doubt in &criterion.doubts {
                 writeln!(out, "\n{}: {doubt}", criterion.name)?;
