@@ -1,7 +1,7 @@
 //! Nets at the door for languages: PNML files, and predicate/transition nets as text.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lts::LabelId;
 use model::{
@@ -45,7 +45,7 @@ impl Language for Pnml {
         Ok(Box::new(NetProgram {
             map: counted::map_of_flat(&flat),
             items: counted::items_of_flat(&flat),
-            flat: Some(FlatModel::new(flat)),
+            flat: OnceLock::from(Some(FlatModel::new(flat))),
             high: None,
             origin: None,
             warnings: Vec::new(),
@@ -75,13 +75,16 @@ impl Language for NetText {
         };
         let mut net = origin.load(sources)?;
         let warnings = std::mem::take(&mut net.warnings);
-        let flat = unfold(&net, &UnfoldLimits::default()).ok();
         // Guards and abstract states are asked for in the net as it is written.
-        let as_written = matches!(input.telling, Telling::Coverage(_)) || flat.is_none();
+        let flat = match input.telling {
+            Telling::Coverage(_) => None,
+            _ => Some(unfold(&net, &LIMITS).ok().map(|unfolded| FlatModel::new(unfolded.flat))),
+        };
+        let as_written = flat.as_ref().is_none_or(Option::is_none);
         Ok(Box::new(NetProgram {
             map: counted::map_of_high(&net),
             items: counted::items_of_high(&net),
-            flat: flat.map(|unfolded| FlatModel::new(unfolded.flat)),
+            flat: flat.map_or_else(OnceLock::new, OnceLock::from),
             high: as_written.then(|| HighModel::new(net)),
             origin: Some(origin),
             warnings,
@@ -93,6 +96,15 @@ impl Language for NetText {
         let net = load_net(&input.main.name, &input.main.text, None, &[], sources).ok()?;
         Some(counted::map_of_high(&net))
     }
+}
+
+/// Nets with more kinds of tokens than this are explored as they are written: soon enough to know that a type is endless.
+const LIMITS: UnfoldLimits = UnfoldLimits { places: 20_000, transitions: 200_000, bindings: 400_000 };
+
+/// The net that is explored.
+enum Explored<'a> {
+    High(&'a HighModel),
+    Flat(&'a FlatModel),
 }
 
 /// What a net was loaded from.
@@ -115,7 +127,8 @@ impl Written {
 
 /// A net that was loaded: flat where its tokens have finitely many kinds, as written where that is asked for.
 pub struct NetProgram {
-    flat: Option<FlatModel>,
+    /// Made when it is asked for.
+    flat: OnceLock<Option<FlatModel>>,
     high: Option<HighModel>,
     origin: Option<Written>,
     map: CoverageMap,
@@ -127,36 +140,49 @@ pub struct NetProgram {
 impl NetProgram {
     /// The net with one place for each kind of token; none where there are too many kinds.
     pub fn flat(&self) -> Option<&FlatModel> {
-        self.flat.as_ref()
+        let unfolded = || {
+            let net = self.origin.as_ref().and_then(Written::again)?;
+            unfold(&net, &LIMITS).ok().map(|unfolded| FlatModel::new(unfolded.flat))
+        };
+        self.flat.get_or_init(unfolded).as_ref()
+    }
+
+    /// The net that is explored: as it is written, or flat.
+    fn explored(&self) -> Explored<'_> {
+        match (&self.high, self.flat.get()) {
+            (Some(high), _) => Explored::High(high),
+            (None, Some(Some(flat))) => Explored::Flat(flat),
+            (None, _) => unreachable!("a net is explored flat or as it is written"),
+        }
     }
 
     /// Why there is no flat net.
     pub fn not_flat(&self) -> Option<String> {
-        let net = self.origin.as_ref().filter(|_| self.flat.is_none())?.again()?;
-        unfold(&net, &UnfoldLimits::default()).err()
+        let net = self.origin.as_ref().filter(|_| self.flat().is_none())?.again()?;
+        unfold(&net, &LIMITS).err()
     }
 
     /// The names of places as they are written.
     pub fn place_names(&self) -> Vec<String> {
-        match (&self.high, &self.flat) {
-            (Some(high), _) => high.net().places.iter().map(|place| place.name.clone()).collect(),
-            (None, Some(flat)) => flat.flat().source_places.iter().map(|place| place.name.clone()).collect(),
-            (None, None) => Vec::new(),
+        match self.explored() {
+            Explored::High(high) => high.net().places.iter().map(|place| place.name.clone()).collect(),
+            Explored::Flat(flat) => {
+                flat.flat().source_places.iter().map(|place| place.name.clone()).collect()
+            }
         }
     }
 
     /// How many tokens each place as written has in a state of the model.
     pub fn token_counts(&self, state: &[Slot]) -> Vec<u32> {
-        match (&self.high, &self.flat) {
-            (Some(high), _) => high.token_counts(state),
-            (None, Some(flat)) => {
+        match self.explored() {
+            Explored::High(high) => high.token_counts(state),
+            Explored::Flat(flat) => {
                 let mut counts = vec![0u32; flat.flat().source_places.len()];
                 for (place, &tokens) in flat.flat().places.iter().zip(state) {
                     counts[place.of] = counts[place.of].saturating_add(tokens);
                 }
                 counts
             }
-            (None, None) => Vec::new(),
         }
     }
 
@@ -168,7 +194,7 @@ impl NetProgram {
                 let tokens = model.describe(&model.initial().ok()?);
                 Sketch::of_high(model.net(), &origin.text.text, &tokens)
             }
-            None => Sketch::of(self.flat.as_ref()?.flat()),
+            None => Sketch::of(self.flat()?.flat()),
         };
         Some(Diagram::new(&sketch))
     }
@@ -176,10 +202,9 @@ impl NetProgram {
 
 impl Program for NetProgram {
     fn model(&self) -> &dyn Model {
-        match (&self.high, &self.flat) {
-            (Some(high), _) => high,
-            (None, Some(flat)) => flat,
-            (None, None) => unreachable!("a net is flat or as it is written"),
+        match self.explored() {
+            Explored::High(high) => high,
+            Explored::Flat(flat) => flat,
         }
     }
 
@@ -210,17 +235,14 @@ impl Program for NetProgram {
     }
 
     fn inspector(&self) -> Option<Box<dyn model::Inspector + '_>> {
-        match (&self.high, &self.flat) {
-            (Some(high), _) => Some(Box::new(HighInspector {
+        Some(match self.explored() {
+            Explored::High(high) => Box::new(HighInspector {
                 inspector: high.inspector(),
                 net: high.net(),
                 places: counted::Places::of(high.net()),
-            })),
-            (None, Some(flat)) => {
-                Some(Box::new(FlatInspector { model: flat, items: flat_items(flat.flat()) }))
-            }
-            (None, None) => None,
-        }
+            }),
+            Explored::Flat(flat) => Box::new(FlatInspector { model: flat, items: flat_items(flat.flat()) }),
+        })
     }
 
     fn drawing(&self) -> Option<Drawing> {
@@ -239,7 +261,7 @@ impl Program for NetProgram {
     }
 
     fn concurrent(&self, degree: usize) -> Option<Arc<dyn Model + Send>> {
-        match (&self.flat, &self.origin) {
+        match (self.flat(), &self.origin) {
             (Some(flat), _) => Some(Arc::new(FlatModel::concurrent(flat.flat().clone(), degree))),
             (None, Some(origin)) => Some(Arc::new(HighModel::new(origin.again()?).concurrent(degree))),
             (None, None) => None,
