@@ -16,6 +16,7 @@
 //! background; the `server` lets one page on this machine, and nobody else, ask about it (`answers`).
 
 mod answers;
+mod board;
 mod coverage;
 mod embedded;
 mod export;

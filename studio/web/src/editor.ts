@@ -12,6 +12,8 @@ export class Editor {
   private current = 0;
   private messages: Message[] = [];
   private editable = true;
+  /** What there is to start with. */
+  private starts: Summary["starts"] = [];
 
   /** The texts as they were last sent or shown, by name: what differs was typed since. */
   private known = new Map<string, string>();
@@ -42,6 +44,7 @@ export class Editor {
     this.knownRoot = root ?? "";
     this.chosen = chosen;
     this.editable = summary.editable;
+    this.starts = summary.starts;
     this.current = Math.min(this.current, this.files.length);
     this.render();
   }
@@ -135,7 +138,9 @@ export class Editor {
     area.onkeydown = (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run();
     };
-    const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "The process to start with and its arguments, such as MAIN (2, true)" });
+    const root = make("input", { id: "root", value: this.root, placeholder: this.starts[0]?.root ?? "", title: "What to start with: a process with its arguments, such as MAIN (2, true), or a marking of a net" });
+    root.setAttribute("list", "known-starts");
+    const starts = make("datalist", { id: "known-starts" }, ...this.starts.map(({ root, about }) => make("option", { value: root, textContent: about })));
     root.oninput = () => (this.root = root.value);
     refill(
       this.element,
@@ -145,7 +150,7 @@ export class Editor {
       make(
         "div",
         { className: "bar" },
-        make("label", { title: root.title }, "start ", root),
+        make("label", { title: root.title }, "start ", root, starts),
         button("Run", "Open the edited texts (Ctrl+Enter)", () => this.run(), "run"),
       ),
       make("p", { className: "hint", textContent: "Edits stay in this page: your files are not changed." }),

@@ -41,6 +41,11 @@ export class Walk {
     return last ? last.target : (this.now.path[0]?.source ?? this.now.start);
   }
 
+  /** What is known of the present state. */
+  get here(): StateAnswer | null {
+    return this.state;
+  }
+
   /** All of the walk, to come back to it. */
   get moment(): Moment {
     return this.now;

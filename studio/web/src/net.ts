@@ -1,0 +1,258 @@
+// The token game: the drawing of a net with the tokens of the present state, played by firing its transitions.
+import { button, count, make, refill } from "./dom";
+import { drawingOf } from "./svg";
+import type { Drawing, StateAnswer, Transition } from "./wire";
+
+export interface NetHost {
+  /** Takes a step of the present state. */
+  take(step: Transition): void;
+  back(): void;
+  forward(): void;
+  undo(): void;
+  /** Shows where a step is drawn and written. */
+  look(edge: number): void;
+  say(text: string): void;
+}
+
+/** The narrowest room for the tokens of a place, in letters: more is shortened. */
+const FEWEST_LETTERS = 9;
+/** The width of a letter, in pixels of the drawing. */
+const LETTER = 6.4;
+/** A net is drawn at most this much larger than it is, unless the user wants it. */
+const LARGEST_FIT = 1.3;
+
+interface PlacePart {
+  name: string;
+  group: SVGElement;
+  tokens: SVGElement | null;
+  title: SVGElement;
+  letters: number;
+}
+
+interface TransitionPart {
+  name: string;
+  group: SVGElement;
+  title: SVGElement;
+  steps: Transition[];
+}
+
+export class NetPanel {
+  readonly element = make("section", { id: "net" });
+  private here = make("h3", { id: "net-here" });
+  private note = make("p", { className: "hint", id: "net-note" });
+  private frame = make("div", { className: "drawing", id: "drawing" });
+  private ways = make("div", { className: "steps", id: "ways", hidden: true });
+  private values = make("dl", { className: "values", id: "net-values" });
+  private wider = button("Wider", "Give the net more room, or less", () => this.flipWide(), "net-wider");
+  private svg: SVGSVGElement | null = null;
+  private places: PlacePart[] = [];
+  private transitions = new Map<string, TransitionPart>();
+  private size = { width: 1, height: 1 };
+  private scale = 1;
+  /** Whether the whole net is kept in view. */
+  private fitted = true;
+  /** The transition whose ways to fire are listed. */
+  private asked: TransitionPart | null = null;
+
+  constructor(private host: NetHost) {
+    this.frame.setAttribute("role", "group");
+    this.frame.setAttribute("aria-label", "The net");
+    this.element.append(
+      make(
+        "div",
+        { className: "bar" },
+        button("◀", "One step back (←)", () => host.back(), "net-back"),
+        button("▶", "One step forward (→)", () => host.forward(), "net-forward"),
+        button("Undo", "Undo (U)", () => host.undo(), "net-undo"),
+        make("span", { className: "gap" }),
+        button("−", "Zoom out", () => this.zoom(1 / 1.25), "net-out"),
+        button("+", "Zoom in", () => this.zoom(1.25), "net-in"),
+        button("Fit", "Show the whole net", () => this.fit(), "net-fit"),
+        this.wider,
+      ),
+      this.here,
+      this.note,
+      this.frame,
+      this.ways,
+      this.values,
+    );
+    // Also when the panel appears: what is hidden has no size.
+    new ResizeObserver(() => void (this.fitted && this.fit())).observe(this.frame);
+    this.listen();
+  }
+
+  /** Shows another net, or none. */
+  open(drawing: Drawing | null): void {
+    this.dismiss();
+    this.places = [];
+    this.transitions.clear();
+    this.svg = drawing && drawingOf(drawing.svg, "net-");
+    this.frame.replaceChildren(...(this.svg ? [this.svg] : []));
+    this.values.replaceChildren();
+    if (!drawing || !this.svg) return;
+    const { width, height } = this.svg.viewBox.baseVal;
+    this.size = { width: width || 1, height: height || 1 };
+    const find = (id: string) => this.svg!.querySelector<SVGElement>(`#${CSS.escape(`net-${id}`)}`);
+    for (const { id, kind, name } of drawing.parts) {
+      const group = find(id);
+      if (!group) continue;
+      const title = document.createElementNS(group.namespaceURI, "title") as SVGElement;
+      group.prepend(title);
+      if (kind === "place") {
+        const across = 2 * Number(group.querySelector("ellipse")?.getAttribute("rx") ?? 0);
+        const letters = Math.max(FEWEST_LETTERS, Math.floor((across - 8) / LETTER));
+        this.places.push({ name, group, title, tokens: find(`${id}-tokens`), letters });
+      } else {
+        const part: TransitionPart = { name, group, title, steps: [] };
+        this.transitions.set(id, part);
+        this.pressable(id, part);
+      }
+    }
+    this.fit();
+    this.show(null);
+  }
+
+  /** Shows the tokens of a state, and what can fire in it. */
+  show(state: StateAnswer | null): void {
+    if (!this.svg) return;
+    this.dismiss();
+    this.showTokens(state);
+    for (const part of this.transitions.values()) part.steps = [];
+    for (const step of state?.outgoing ?? []) for (const id of step.parts ?? []) this.transitions.get(id)?.steps.push(step);
+    let enabled = 0;
+    for (const { group, title, name, steps } of this.transitions.values()) {
+      const can = steps.length > 0;
+      const ways = steps.length > 1 ? `, ${count(steps.length, "way")}` : "";
+      enabled += Number(can);
+      group.classList.toggle("enabled", can);
+      group.setAttribute("tabindex", can ? "0" : "-1");
+      group.setAttribute("aria-disabled", String(!can));
+      group.setAttribute("aria-label", can ? `Fire ${name}${ways}` : `${name} can't fire here`);
+      title.textContent = can ? `Fire ${name}${ways}` : `${name} can't fire here`;
+    }
+    this.here.textContent = !state ? "No state" : state.sink ? "Sink: safe for good" : `State ${state.state}${state.initial ? ", initial" : ""}${state.goal ? ", violation" : ""}`;
+    this.note.textContent = noteOf(state, enabled);
+  }
+
+  /** Closes the list of ways to fire, if it is open. */
+  dismiss(): boolean {
+    const asked = this.asked;
+    if (!asked) return false;
+    const focused = this.ways.contains(document.activeElement);
+    this.asked = null;
+    this.ways.hidden = true;
+    this.ways.replaceChildren();
+    if (focused) asked.group.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** Fires a transition; the user chooses among several ways. */
+  private fire(part: TransitionPart): void {
+    const [first, ...others] = part.steps;
+    if (!first) return this.host.say(`${part.name} can't fire here.`);
+    if (others.length === 0) return this.host.take(first);
+    this.asked = part;
+    this.ways.hidden = false;
+    const items = part.steps.map((step, at) => {
+      const item = button("", `${step.tag}: fire it this way`, () => this.host.take(step), `way-${at}`);
+      item.className = `step ${step.tag}`;
+      item.append(make("i", { className: `line ${step.tag}` }), step.label);
+      item.onmouseenter = item.onfocus = () => this.host.look(step.edge);
+      return item;
+    });
+    refill(this.ways, make("h3", { textContent: `${part.name} can fire in ${count(part.steps.length, "way")}` }), ...items);
+    items[0]?.focus({ preventScroll: true });
+    this.ways.scrollIntoView({ block: "nearest" });
+  }
+
+  private showTokens(state: StateAnswer | null): void {
+    // Places of the same name come in the same order in the drawing and in a state.
+    const values = new Map<string, string[]>();
+    for (const [name, value] of state?.values ?? []) values.set(name, [...(values.get(name) ?? []), value]);
+    const shortened: HTMLElement[] = [];
+    for (const { name, group, tokens, title, letters } of this.places) {
+      const value = values.get(name)?.shift();
+      const text = value === undefined || value === "0" || value === "{}" ? "" : value;
+      const fits = text.length <= letters;
+      group.classList.toggle("marked", text !== "");
+      if (tokens) tokens.textContent = fits ? text : `${text.slice(0, letters - 1)}…`;
+      title.textContent = value === undefined ? name : `${name}: ${text || "empty"}`;
+      if (!fits) shortened.push(make("dt", { textContent: name }), make("dd", { textContent: text }));
+    }
+    this.values.replaceChildren(...shortened);
+  }
+
+  private pressable(id: string, part: TransitionPart): void {
+    const { group } = part;
+    group.dataset["part"] = id;
+    group.setAttribute("role", "button");
+    group.addEventListener("click", () => this.fire(part));
+    group.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.fire(part);
+    });
+    group.addEventListener("mouseenter", () => {
+      if (part.steps.length === 1) this.host.look(part.steps[0]!.edge);
+    });
+  }
+
+  private flipWide(): void {
+    const wide = this.element.parentElement?.classList.toggle("wide") ?? false;
+    this.wider.textContent = wide ? "Narrower" : "Wider";
+  }
+
+  // Looking around: scrolling zooms and dragging moves, as in the picture of the states.
+
+  fit(): void {
+    this.fitted = true;
+    const { clientWidth, clientHeight } = this.frame;
+    if (clientWidth > 0) this.resize(Math.min(clientWidth / this.size.width, clientHeight / this.size.height, LARGEST_FIT));
+  }
+
+  zoom(factor: number, x = this.frame.clientWidth / 2, y = this.frame.clientHeight / 2): void {
+    this.fitted = false;
+    const { frame, scale } = this;
+    const [left, top] = [(frame.scrollLeft + x) / scale, (frame.scrollTop + y) / scale];
+    this.resize(Math.min(Math.max(scale * factor, 0.02), 8));
+    frame.scrollLeft = left * this.scale - x;
+    frame.scrollTop = top * this.scale - y;
+  }
+
+  private resize(scale: number): void {
+    this.scale = scale;
+    this.svg?.setAttribute("width", String(Math.floor(this.size.width * scale)));
+    this.svg?.setAttribute("height", String(Math.floor(this.size.height * scale)));
+  }
+
+  private listen(): void {
+    const { frame } = this;
+    let moved = 0;
+    frame.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        const box = frame.getBoundingClientRect();
+        this.zoom(Math.exp(-event.deltaY / 500), event.clientX - box.left, event.clientY - box.top);
+      },
+      { passive: false },
+    );
+    frame.addEventListener("pointerdown", () => (moved = 0));
+    frame.addEventListener("pointermove", (event) => {
+      if (event.buttons !== 1) return;
+      moved += Math.abs(event.movementX) + Math.abs(event.movementY);
+      frame.scrollLeft -= event.movementX;
+      frame.scrollTop -= event.movementY;
+    });
+    // A drag is no click.
+    frame.addEventListener("click", (event) => void (moved >= 6 && event.stopPropagation()), { capture: true });
+  }
+}
+
+function noteOf(state: StateAnswer | null, enabled: number): string {
+  if (!state) return "The tokens of this state are not known.";
+  if (state.sink) return "The property can no longer be violated: the states from here on are drawn as one, so there are no tokens to show.";
+  if (enabled === 0) return "No transition can fire.";
+  const some = `${count(enabled, "transition")} can fire: click ${enabled === 1 ? "it" : "one"}, or press Tab and Enter.`;
+  return state.left_out > 0 ? `${some} Not all steps are listed, so there may be more.` : some;
+}
