@@ -1,6 +1,7 @@
 // Editing the model and the property: plain text with line numbers, wrong places underlined, messages below.
 import { button, make, pressable, refill } from "./dom";
 import { short } from "./listing";
+import { cut, linesOf, painted } from "./words";
 import type { Message, Summary, TextFile, Texts } from "./wire";
 
 export class Editor {
@@ -107,7 +108,7 @@ export class Editor {
     const back = make("pre", { className: "backdrop" });
     const gutter = make("pre", { className: "gutter" });
     const paint = () => {
-      const lines = file.text.split("\n");
+      const lines = linesOf(file.name, file.text);
       gutter.replaceChildren(
         ...lines.map((_, at) => {
           const wrong = here.find((message) => message.place!.line === at + 1);
@@ -115,13 +116,14 @@ export class Editor {
         }),
       );
       back.replaceChildren(
-        ...lines.flatMap((line, at) => {
+        ...lines.flatMap((words, at) => {
           const message = here.find((one) => one.place!.line === at + 1);
-          if (!message) return [line + "\n"];
+          if (!message) return [...painted(words), "\n"];
           const { column, end_line, end_column } = message.place!;
-          const end = end_line > at + 1 ? line.length : Math.max(end_column - 1, column);
-          const text = line.slice(column - 1, end) || " ";
-          return [line.slice(0, column - 1), make("mark", { className: message.severity, textContent: text }), line.slice(end) + "\n"];
+          const end = end_line > at + 1 ? Infinity : Math.max(end_column - 1, column);
+          const wrong = painted(cut(words, column - 1, end));
+          const mark = make("mark", { className: message.severity }, ...(wrong.length ? wrong : [" "]));
+          return [...painted(cut(words, 0, column - 1)), mark, ...painted(cut(words, end, Infinity)), "\n"];
         }),
       );
     };

@@ -76,6 +76,12 @@ export class NetPanel {
       this.ways,
       this.values,
     );
+    // Before the page takes the focus away.
+    this.ways.onkeydown = (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.dismiss();
+    };
     // Also when the panel appears: what is hidden has no size.
     new ResizeObserver(() => void (this.fitted && this.fit())).observe(this.frame);
     this.listen();
@@ -206,8 +212,9 @@ export class NetPanel {
 
   fit(): void {
     this.fitted = true;
-    const { clientWidth, clientHeight } = this.frame;
-    if (clientWidth > 0) this.resize(Math.min(clientWidth / this.size.width, clientHeight / this.size.height, LARGEST_FIT));
+    // Without the border; what fits needs no scroll bars.
+    const [width, height] = [this.frame.offsetWidth - 2, this.frame.offsetHeight - 2];
+    if (width > 0) this.resize(Math.min(width / this.size.width, height / this.size.height, LARGEST_FIT));
   }
 
   zoom(factor: number, x = this.frame.clientWidth / 2, y = this.frame.clientHeight / 2): void {
