@@ -124,6 +124,8 @@ pub struct State {
     goal: bool,
     sink: bool,
     distance: u32,
+    /// How many transitions leave it.
+    steps: usize,
     outgoing: Vec<Transition>,
     incoming: Vec<Transition>,
     /// How many transitions are not listed.
@@ -193,6 +195,7 @@ pub fn state(opened: &Opened, scene: &Scene, node: u32) -> Option<State> {
         goal: picture.goals[node as usize],
         sink: picture.sink == Some(node),
         distance: picture.distances[node as usize],
+        steps: picture.outgoing(node).len(),
         left_out: all - outgoing.len() - incoming.len(),
         outgoing,
         incoming,

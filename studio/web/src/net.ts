@@ -14,19 +14,25 @@ export interface NetHost {
   say(text: string): void;
 }
 
-/** The narrowest room for the tokens of a place, in letters: more is shortened. */
-const FEWEST_LETTERS = 9;
-/** The width of a letter, in pixels of the drawing. */
-const LETTER = 6.4;
+/** How much wider a place can get on either side, in pixels of the drawing: there is room between any two. */
+const MOST_GROWTH = 13;
+/** The width of a letter. */
+const LETTER = 6.8;
+/** Between the tokens and the edge of a place. */
+const EDGE = 5;
 /** A net is drawn at most this much larger than it is, unless the user wants it. */
 const LARGEST_FIT = 1.3;
+/** Smaller, it could not be read: part of it is in view then. */
+const SMALLEST_FIT = 0.3;
 
 interface PlacePart {
   name: string;
   group: SVGElement;
   tokens: SVGElement | null;
   title: SVGElement;
-  letters: number;
+  /** What is widened for more tokens, and how wide it is without. */
+  ellipse: SVGElement | null;
+  radius: number;
 }
 
 interface TransitionPart {
@@ -48,6 +54,7 @@ export class NetPanel {
   private places: PlacePart[] = [];
   private transitions = new Map<string, TransitionPart>();
   private size = { width: 1, height: 1 };
+  private measured = false;
   private scale = 1;
   /** Whether the whole net is kept in view. */
   private fitted = true;
@@ -67,7 +74,7 @@ export class NetPanel {
         make("span", { className: "gap" }),
         button("−", "Zoom out", () => this.zoom(1 / 1.25), "net-out"),
         button("+", "Zoom in", () => this.zoom(1.25), "net-in"),
-        button("Fit", "Show the whole net", () => this.fit(), "net-fit"),
+        button("Fit", "Show the whole net, or as much as can be read", () => this.fit(), "net-fit"),
         this.wider,
       ),
       this.here,
@@ -98,6 +105,7 @@ export class NetPanel {
     if (!drawing || !this.svg) return;
     const { width, height } = this.svg.viewBox.baseVal;
     this.size = { width: width || 1, height: height || 1 };
+    this.measured = false;
     const find = (id: string) => this.svg!.querySelector<SVGElement>(`#${CSS.escape(`net-${id}`)}`);
     for (const { id, kind, name } of drawing.parts) {
       const group = find(id);
@@ -105,9 +113,9 @@ export class NetPanel {
       const title = document.createElementNS(group.namespaceURI, "title") as SVGElement;
       group.prepend(title);
       if (kind === "place") {
-        const across = 2 * Number(group.querySelector("ellipse")?.getAttribute("rx") ?? 0);
-        const letters = Math.max(FEWEST_LETTERS, Math.floor((across - 8) / LETTER));
-        this.places.push({ name, group, title, tokens: find(`${id}-tokens`), letters });
+        const ellipse = group.querySelector<SVGElement>("ellipse");
+        const radius = Number(ellipse?.getAttribute("rx") ?? 0);
+        this.places.push({ name, group, title, tokens: find(`${id}-tokens`), ellipse, radius });
       } else {
         const part: TransitionPart = { name, group, title, steps: [] };
         this.transitions.set(id, part);
@@ -138,6 +146,7 @@ export class NetPanel {
     }
     this.here.textContent = !state ? "No state" : state.sink ? "Sink: safe for good" : `State ${state.state}${state.initial ? ", initial" : ""}${state.goal ? ", violation" : ""}`;
     this.note.textContent = noteOf(state, enabled);
+    this.reveal();
   }
 
   /** Closes the list of ways to fire, if it is open. */
@@ -176,10 +185,13 @@ export class NetPanel {
     const values = new Map<string, string[]>();
     for (const [name, value] of state?.values ?? []) values.set(name, [...(values.get(name) ?? []), value]);
     const shortened: HTMLElement[] = [];
-    for (const { name, group, tokens, title, letters } of this.places) {
+    for (const { name, group, tokens, title, ellipse, radius } of this.places) {
       const value = values.get(name)?.shift();
       const text = value === undefined || value === "0" || value === "{}" ? "" : value;
+      const letters = Math.floor((2 * (radius + MOST_GROWTH - EDGE)) / LETTER);
       const fits = text.length <= letters;
+      const wanted = (Math.min(text.length, letters) * LETTER) / 2 + EDGE;
+      ellipse?.setAttribute("rx", String(Math.max(radius, wanted)));
       group.classList.toggle("marked", text !== "");
       if (tokens) tokens.textContent = fits ? text : `${text.slice(0, letters - 1)}…`;
       title.textContent = value === undefined ? name : `${name}: ${text || "empty"}`;
@@ -212,9 +224,35 @@ export class NetPanel {
 
   fit(): void {
     this.fitted = true;
+    this.measure();
     // Without the border; what fits needs no scroll bars.
     const [width, height] = [this.frame.offsetWidth - 2, this.frame.offsetHeight - 2];
-    if (width > 0) this.resize(Math.min(width / this.size.width, height / this.size.height, LARGEST_FIT));
+    if (width <= 0) return;
+    const whole = Math.min(width / this.size.width, height / this.size.height, LARGEST_FIT);
+    this.resize(Math.max(whole, SMALLEST_FIT));
+    this.reveal();
+  }
+
+  /** Brings a transition that can fire into view, if there is none. */
+  private reveal(): void {
+    const frame = this.frame.getBoundingClientRect();
+    const able = [...this.transitions.values()].filter((part) => part.steps.length > 0).map((part) => part.group.getBoundingClientRect());
+    const seen = (box: DOMRect) => box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+    const first = able[0];
+    if (!first || frame.width === 0 || able.some(seen)) return;
+    this.frame.scrollBy((first.left + first.right - frame.left - frame.right) / 2, (first.top + first.bottom - frame.top - frame.bottom) / 2);
+  }
+
+  /** Makes room for texts that are wider than the drawing thought; what is hidden can't be measured. */
+  private measure(): void {
+    if (!this.svg || this.measured || this.frame.offsetWidth === 0) return;
+    this.measured = true;
+    const [box, known] = [this.svg.getBBox(), this.svg.viewBox.baseVal];
+    const [left, top] = [Math.min(known.x, box.x - 4), Math.min(known.y, box.y - 4)];
+    const width = Math.max(known.x + known.width, box.x + box.width + 4) - left;
+    const height = Math.max(known.y + known.height, box.y + box.height + 4) - top;
+    this.size = { width, height };
+    this.svg.setAttribute("viewBox", `${left} ${top} ${width} ${height}`);
   }
 
   zoom(factor: number, x = this.frame.clientWidth / 2, y = this.frame.clientHeight / 2): void {
@@ -261,5 +299,5 @@ function noteOf(state: StateAnswer | null, enabled: number): string {
   if (state.sink) return "The property can no longer be violated: the states from here on are drawn as one, so there are no tokens to show.";
   if (enabled === 0) return "No transition can fire.";
   const some = `${count(enabled, "transition")} can fire: click ${enabled === 1 ? "it" : "one"}, or press Tab and Enter.`;
-  return state.left_out > 0 ? `${some} Not all steps are listed, so there may be more.` : some;
+  return state.steps > state.outgoing.length ? `${some} Only ${state.outgoing.length} of ${count(state.steps, "step")} are listed, so there may be more.` : some;
 }

@@ -136,6 +136,8 @@ export interface StateAnswer {
   goal: boolean;
   sink: boolean;
   distance: number;
+  /** How many transitions leave it; of very many, only the first are listed. */
+  steps: number;
   outgoing: Transition[];
   incoming: Transition[];
   left_out: number;

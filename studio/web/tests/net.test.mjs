@@ -159,6 +159,22 @@ describe("the token game", () => {
     await tab.waitForSelector("#note:not([hidden]):has-text('not a Petri net')");
   });
 
+  test("shows what can fire of a net that is too large to be seen as a whole", async () => {
+    const links = Array.from({ length: 200 }, (_, at) => `transition S${at} take P${at} put P${at + 1} end transition`);
+    const places = Array.from({ length: 201 }, (_, at) => `place P${at}`);
+    await open(written("long.net", `net LONG is ${places.join("\n")}\n${links.join("\n")}\nmarking MAIN is P0 end marking end net`));
+    await tab.keyboard.press("b");
+    for (let step = 0; step < 30; step++) {
+      await walked(step);
+      const seen = await tab.evaluate(() => {
+        const [frame, part] = ["#drawing", "#drawing .enabled"].map((one) => document.querySelector(one).getBoundingClientRect());
+        return part.top >= frame.top && part.bottom <= frame.bottom && part.height > 4;
+      });
+      assert.ok(seen, `step ${step}`);
+      await tab.click(`#net-t${step}`);
+    }
+  });
+
   test("its words are coloured, in the source and in the editor", async () => {
     await open(philosophers);
     const words = (where, kind) => tab.evaluate(([where, kind]) => [...new Set([...document.querySelectorAll(`${where} .${kind}`)].map((one) => one.textContent))], [where, kind]);
