@@ -693,3 +693,13 @@ fn the_page_is_told_which_files_there_are() {
          a property (.mcl)"
     );
 }
+
+#[test]
+fn a_state_with_very_many_steps_says_how_many() {
+    let server = Server::start(|_| ());
+    let net = "net WIDE is type R is range 1 .. 600 of nat with \"==\" end type\n\
+               place P transition T (n : R) take P end transition marking MAIN is P end marking end net";
+    let base = server.open_files(&[("wide.net", net)], "", None);
+    let state = server.get(&format!("{base}/state/0")).json();
+    assert_eq!((&state["steps"], state["outgoing"].as_array().unwrap().len()), (&600.into(), 500));
+}

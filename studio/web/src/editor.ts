@@ -140,7 +140,7 @@ export class Editor {
     area.onkeydown = (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run();
     };
-    const root = make("input", { id: "root", value: this.root, placeholder: this.starts[0]?.root ?? "", title: "What to start with: a process with its arguments, such as MAIN (2, true), or a marking of a net" });
+    const root = make("input", { id: "root", value: this.root, placeholder: this.starts[0]?.root ?? (/\.lnt\b/.test(this.files[0]?.name ?? "") ? "MAIN" : ""), title: "What to start with: a process with its arguments, such as MAIN (2, true), or a marking of a net" });
     root.setAttribute("list", "known-starts");
     const starts = make("datalist", { id: "known-starts" }, ...this.starts.map(({ root, about }) => make("option", { value: root, textContent: about })));
     root.oninput = () => (this.root = root.value);

@@ -17,13 +17,13 @@ export interface NetHost {
 /** How much wider a place can get on either side, in pixels of the drawing: there is room between any two. */
 const MOST_GROWTH = 13;
 /** The width of a letter. */
-const LETTER = 6.8;
+const LETTER = 7.2;
 /** Between the tokens and the edge of a place. */
 const EDGE = 5;
 /** A net is drawn at most this much larger than it is, unless the user wants it. */
 const LARGEST_FIT = 1.3;
 /** Smaller, it could not be read: part of it is in view then. */
-const SMALLEST_FIT = 0.3;
+const SMALLEST_FIT = 0.45;
 
 interface PlacePart {
   name: string;
@@ -55,6 +55,8 @@ export class NetPanel {
   private transitions = new Map<string, TransitionPart>();
   private size = { width: 1, height: 1 };
   private measured = false;
+  /** What the net was last fitted into. */
+  private room = "";
   private scale = 1;
   /** Whether the whole net is kept in view. */
   private fitted = true;
@@ -90,7 +92,12 @@ export class NetPanel {
       this.dismiss();
     };
     // Also when the panel appears: what is hidden has no size.
-    new ResizeObserver(() => void (this.fitted && this.fit())).observe(this.frame);
+    new ResizeObserver(() => {
+      // Lists that come and go below must not move the net under the pointer.
+      const room = `${this.frame.offsetWidth} ${window.innerHeight}`;
+      if (this.fitted && room !== this.room) this.fit();
+      this.room = room;
+    }).observe(this.frame);
     this.listen();
   }
 

@@ -175,6 +175,19 @@ describe("the token game", () => {
     }
   });
 
+  test("says so where there are no tokens to show", async () => {
+    const net = "net CHOICE is place P transition Good take P end transition transition Bad take P end transition marking MAIN is P end marking end net";
+    await open(written("choice.net", net), written("p.mcl", '[ true* . "BAD" ] false'));
+    await tab.keyboard.press("b");
+    await tab.click("#net-t0");
+    await walked(1);
+    assert.match(await tab.textContent("#net-note"), /can no longer be violated/);
+    assert.equal(await tab.locator("#drawing .marked, #drawing .enabled").count(), 0);
+    await tab.keyboard.press("ArrowLeft");
+    await walked(0);
+    assert.deepEqual((await enabled()).sort(), ["t0", "t1"]);
+  });
+
   test("its words are coloured, in the source and in the editor", async () => {
     await open(philosophers);
     const words = (where, kind) => tab.evaluate(([where, kind]) => [...new Set([...document.querySelectorAll(`${where} .${kind}`)].map((one) => one.textContent))], [where, kind]);
