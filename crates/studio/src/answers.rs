@@ -7,7 +7,7 @@ use regex::Regex;
 use report::Explanation;
 use serde::{Deserialize, Serialize};
 
-use crate::opening::{Message, Opened, Place, Start, Text};
+use crate::opening::{Message, Opened, Place, Request, Start, Text};
 use crate::picture::NONE;
 use crate::project::View;
 use crate::scene::Scene;
@@ -38,6 +38,8 @@ pub struct Summary {
     starts: Vec<Start>,
     /// Whether states have values to show.
     values: bool,
+    /// Whether there is a drawing to play the token game on.
+    drawing: bool,
     /// Whether there is a model to edit; a system on disk has none.
     editable: bool,
 }
@@ -91,10 +93,21 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
         remark: opened.and_then(|opened| opened.remark.clone()),
         files,
         texts,
-        starts: request.starts.clone(),
+        starts: starts(request, opened),
+        drawing: opened.is_some_and(|opened| opened.subject.board().is_some()),
         values: sources.is_some(),
         editable: request.system.is_none(),
     }
+}
+
+/// What a page offers to start with, what the model starts with by itself first.
+fn starts(request: &Request, opened: Option<&Opened>) -> Vec<Start> {
+    let bare = |root: &str, about: &str| Start { root: root.to_owned(), about: about.to_owned() };
+    if !request.starts.is_empty() {
+        return std::iter::once(bare("MAIN", "as it is")).chain(request.starts.iter().cloned()).collect();
+    }
+    let roots = opened.map(|opened| opened.subject.roots()).unwrap_or_default();
+    if roots.len() < 2 { Vec::new() } else { roots.iter().map(|root| bare(root, "")).collect() }
 }
 
 /// A state with its surroundings.
@@ -111,6 +124,8 @@ pub struct State {
     goal: bool,
     sink: bool,
     distance: u32,
+    /// How many transitions leave it.
+    steps: usize,
     outgoing: Vec<Transition>,
     incoming: Vec<Transition>,
     /// How many transitions are not listed.
@@ -129,15 +144,26 @@ pub struct Transition {
     tag: &'static str,
     /// Where it is drawn, if it is.
     drawn: Option<u32>,
+    /// The ids of the transitions of the drawing that fire.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<String>,
 }
 
 fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
     let picture = &opened.picture;
+    let system = opened.subject.lts();
+    let label = system.label(lts::LabelId::from_raw(picture.labels[at]));
+    let origin = system.origin(picture.system_edges[at] as usize);
+    let parts = match (opened.subject.board(), opened.subject.provenance()) {
+        (Some(board), Some(provenance)) => board.fired(label, origin, provenance),
+        _ => Vec::new(),
+    };
     Transition {
         edge: at as u32,
         source: picture.sources[at],
         target: picture.targets[at],
-        label: opened.subject.lts().label(lts::LabelId::from_raw(picture.labels[at])).to_owned(),
+        parts,
+        label: label.to_owned(),
         tag: tag_word(picture.tags[at]),
         drawn: scene.drawn.get(at).copied().filter(|&drawn| drawn != NONE),
     }
@@ -169,6 +195,7 @@ pub fn state(opened: &Opened, scene: &Scene, node: u32) -> Option<State> {
         goal: picture.goals[node as usize],
         sink: picture.sink == Some(node),
         distance: picture.distances[node as usize],
+        steps: picture.outgoing(node).len(),
         left_out: all - outgoing.len() - incoming.len(),
         outgoing,
         incoming,

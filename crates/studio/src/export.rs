@@ -43,6 +43,7 @@ pub fn snapshot(project: &Project, look: &Value) -> Option<Value> {
         "complete": states.len() == opened.picture.len(),
         "states": states,
         "edges": edges,
+        "drawing": opened.subject.board(),
         "counterexample": answers::counterexample(opened, scene, &Wanted::Nth(1)).ok(),
         "look": look,
     }))

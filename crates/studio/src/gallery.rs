@@ -21,6 +21,40 @@ pub struct Entry {
     pub about: String,
 }
 
+/// The files that a page may send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Files {
+    /// The extensions of models, without dots.
+    models: Vec<&'static str>,
+    /// The extensions of transition systems, which models can name or which are opened themselves.
+    systems: Vec<&'static str>,
+    /// The extension of properties.
+    property: &'static str,
+    /// What to choose, in words.
+    hint: String,
+}
+
+impl Files {
+    /// What the languages say.
+    pub fn known() -> Self {
+        let registry = languages::registry();
+        let models = registry.extensions();
+        let mut systems = lts::SYSTEM_EXTENSIONS.to_vec();
+        let named = registry.languages().iter().flat_map(|language| language.named_files());
+        for &named in named {
+            if !systems.contains(&named) && !models.contains(&named) {
+                systems.push(named);
+            }
+        }
+        let hint = format!(
+            "A model ({}) or a transition system ({}), the files it refers to, and a property (.mcl)",
+            languages::listed(&models, "or"),
+            languages::listed(&lts::SYSTEM_EXTENSIONS, "or"),
+        );
+        Self { models, systems, property: "mcl", hint }
+    }
+}
+
 /// All bundled models, typical bugs first.
 pub fn entries() -> Vec<Entry> {
     let mut entries = Vec::new();

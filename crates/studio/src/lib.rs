@@ -14,8 +14,10 @@
 //! The way of a model: texts → checked, explored and tagged (`opening`) → an owned copy to look at (`picture`) →
 //! regions drawn as one (`regions`, `pieces`) → what is drawn (`scene`) → where (`layout`). A `project` does this in the
 //! background; the `server` lets one page on this machine, and nobody else, ask about it (`answers`).
+//! A Petri net also has a drawing to play the token game on (`board`).
 
 mod answers;
+mod board;
 mod coverage;
 mod embedded;
 mod export;

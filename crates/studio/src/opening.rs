@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use source::{Diagnostic, Severity, Sources};
 use views::{Findings, Origin};
 
+use crate::board::Board;
 use crate::coverage::Member;
 use crate::picture::Picture;
 
@@ -203,6 +204,8 @@ pub struct Explored {
     pub program: Box<dyn Program>,
     /// Its states.
     pub exploration: Exploration,
+    /// Its drawing, where it has one.
+    pub board: Option<Board>,
 }
 
 impl Subject {
@@ -212,6 +215,24 @@ impl Subject {
             Self::Model(explored) => &explored.exploration.lts,
             Self::System(lts) => lts,
         }
+    }
+
+    /// The drawing of the model.
+    pub fn board(&self) -> Option<&Board> {
+        match self {
+            Self::Model(explored) => explored.board.as_ref(),
+            Self::System(_) => None,
+        }
+    }
+
+    /// What else the model could start with, what it starts with by itself first.
+    pub fn roots(&self) -> Vec<String> {
+        let Self::Model(explored) = self else { return Vec::new() };
+        let mut roots: Vec<String> = explored.program.roots().into_iter().map(|root| root.name).collect();
+        if let Some(main) = roots.iter().position(|root| root.eq_ignore_ascii_case("main")) {
+            roots[..=main].rotate_right(1);
+        }
+        roots
     }
 
     /// Where transitions come from.
@@ -459,7 +480,11 @@ fn load_subject(
     let limits = Limits { states: request.most_states, origins: true, ..Limits::default() };
     let exploration = explore::explore(model, &limits, progress);
     match &exploration.outcome {
-        Outcome::Complete => Ok(Subject::Model(Box::new(Explored { sources, program, exploration }))),
+        Outcome::Complete => {
+            stage("drawing");
+            let board = Board::of(&*program);
+            Ok(Subject::Model(Box::new(Explored { sources, program, exploration, board })))
+        }
         Outcome::Cancelled => Err(CantOpen::Cancelled),
         Outcome::Error { error, state } => {
             let mut message = Message::error(error.message.clone());

@@ -203,8 +203,10 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/api/gallery", get(async || Json(gallery::entries())))
+        .route("/api/languages", get(async || Json(gallery::Files::known())))
         .route("/api/projects", get(projects).post(open))
         .route("/api/projects/{id}", get(summary).delete(close))
+        .route("/api/projects/{id}/drawing", get(drawing))
         .route("/api/projects/{id}/events", get(events))
         .route("/api/projects/{id}/run", post(run))
         .route("/api/projects/{id}/cancel", post(cancel))
@@ -377,6 +379,11 @@ async fn summary(State(shared): Everything, Path(id): Path<u32>) -> Answer<Respo
     let project = find(&shared, id)?;
     slowly(move || Ok(Json(answers::summary(project.id, &project.name, &project.view())).into_response()))
         .await
+}
+
+async fn drawing(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {
+    let (opened, _) = opened(&*find(&shared, id)?)?;
+    Ok(Json(opened.subject.board()).into_response())
 }
 
 async fn events(

@@ -471,7 +471,8 @@ fn an_exported_view_holds_what_the_page_sends_and_says_whether_it_is_complete() 
     assert_eq!(collapsed.status, 202);
     server.wait(id);
     // The states before the last coin are drawn as one.
-    assert_eq!(snapshot()["complete"], false);
+    let part = snapshot();
+    assert_eq!((&part["complete"], &part["drawing"]), (&false.into(), &serde_json::Value::Null));
 }
 
 #[test]
@@ -558,4 +559,147 @@ fn long_work_tells_how_far_it_is_and_can_be_cancelled() {
     // Another model opens as if nothing had happened.
     let next = server.open_texts(MODEL, PROPERTY);
     assert!(server.wait(next)["failure"].is_null());
+}
+
+/// A net with two markings, and two transitions of the same name.
+const NET: &str = "net CROSSING is
+   place Waiting : nat
+   place Road
+   net CARS is
+      transition Go (n) take Waiting (n), Road where n < 2 put Road end transition
+   end net
+   net TRAMS is
+      transition Go (n) take Waiting (n) where n >= 2 end transition
+   end net
+   marking RUSH is Waiting (1), Waiting (2), 2 * Road end marking
+   marking NIGHT is Waiting (3) end marking
+end net
+";
+
+impl Server {
+    /// Opens texts and waits until they are open.
+    fn open_files(&self, files: &[(&str, &str)], property: &str, root: Option<&str>) -> String {
+        let files: Vec<serde_json::Value> =
+            files.iter().map(|(name, text)| serde_json::json!({ "name": name, "text": text })).collect();
+        let property = serde_json::json!({ "name": "p.mcl", "text": property });
+        let texts = serde_json::json!({ "files": files, "property": property, "root": root });
+        let reply = self.post("/api/projects", &serde_json::json!({ "texts": texts }));
+        let id = reply.json()["id"].as_u64().unwrap() as u32;
+        let status = self.wait(id);
+        assert!(status["failure"].is_null(), "{status}");
+        format!("/api/projects/{id}")
+    }
+
+    /// The lines behind a transition.
+    fn lines(&self, base: &str, edge: &serde_json::Value) -> Vec<u64> {
+        let answer = self.get(&format!("{base}/edge/{edge}")).json();
+        answer["constructs"].as_array().unwrap().iter().map(|one| one["line"].as_u64().unwrap()).collect()
+    }
+}
+
+#[test]
+fn a_net_is_drawn_and_its_steps_say_what_fires() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("crossing.net", NET)], "", None);
+    assert_eq!(server.get(&base).json()["drawing"], true);
+    let drawing = server.get(&format!("{base}/drawing")).json();
+    let parts = drawing["parts"].as_array().unwrap();
+    let kinds = |kind: &str| -> Vec<(&str, &str)> {
+        let parts = parts.iter().filter(|part| part["kind"] == kind);
+        parts.map(|part| (part["id"].as_str().unwrap(), part["name"].as_str().unwrap())).collect()
+    };
+    assert_eq!(kinds("place"), [("p0", "Waiting"), ("p1", "Road")]);
+    assert_eq!(kinds("transition"), [("t0", "GO"), ("t1", "GO")]);
+    assert!(drawing["svg"].as_str().unwrap().contains("id=\"p0-tokens\""));
+    // The car and the tram have the same gate; where they are written tells which is which.
+    let state = server.get(&format!("{base}/state/0")).json();
+    assert_eq!(state["values"], serde_json::json!([["Waiting", "{1, 2}"], ["Road", "2"]]));
+    let mut fired: Vec<(String, String, Vec<u64>)> = Vec::new();
+    for step in state["outgoing"].as_array().unwrap() {
+        let lines = server.lines(&base, &step["edge"]);
+        fired.push((step["label"].as_str().unwrap().into(), step["parts"].to_string(), lines));
+    }
+    fired.sort();
+    let expected = [("GO !1", "[\"t0\"]", vec![5]), ("GO !2", "[\"t1\"]", vec![8])];
+    assert_eq!(fired, expected.map(|(label, parts, lines)| (label.into(), parts.into(), lines)));
+    // What has no drawing says so.
+    let plain = server.open_files(&[("m.lnt", MODEL)], PROPERTY, None);
+    assert_eq!(server.get(&plain).json()["drawing"], false);
+    assert!(server.get(&format!("{plain}/drawing")).json().is_null());
+    assert!(server.get(&format!("{plain}/state/0")).json()["outgoing"][0]["parts"].is_null());
+}
+
+#[test]
+fn named_markings_are_offered_to_start_with() {
+    let server = Server::start(|_| ());
+    let roots = |base: &str| -> Vec<String> {
+        let starts = server.get(base).json()["starts"].clone();
+        starts.as_array().unwrap().iter().map(|start| start["root"].as_str().unwrap().to_owned()).collect()
+    };
+    let base = server.open_files(&[("crossing.net", NET)], "", None);
+    assert_eq!(roots(&base), ["RUSH", "NIGHT"]);
+    let base = server.open_files(&[("crossing.net", NET)], "", Some("NIGHT"));
+    assert_eq!(server.get(&format!("{base}/state/0")).json()["values"][0][1], "{3}");
+    // The marking that the net starts with by itself comes first.
+    let main = NET.replace("NIGHT", "Main");
+    let base = server.open_files(&[("crossing.net", &main)], "", None);
+    assert_eq!(roots(&base), ["Main", "RUSH"]);
+    assert_eq!(server.get(&format!("{base}/state/0")).json()["values"][0][1], "{3}");
+    // A net with one marking, or a model without any, leaves no choice.
+    let one: String = NET.lines().filter(|line| !line.contains("NIGHT")).collect::<Vec<_>>().join("\n");
+    assert!(roots(&server.open_files(&[("one.net", &one)], "", None)).is_empty());
+    assert!(roots(&server.open_files(&[("m.lnt", MODEL)], "", None)).is_empty());
+}
+
+#[test]
+fn pnml_and_networks_are_opened_with_properties_and_lines() {
+    let server = Server::start(|_| ());
+    let pnml = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\n\
+        <net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">\n\
+        <place id=\"a\"><initialMarking><text>1</text></initialMarking></place>\n\
+        <place id=\"b\"/>\n\
+        <transition id=\"move\"/>\n\
+        <arc id=\"x\" source=\"a\" target=\"move\"/>\n\
+        <arc id=\"y\" source=\"move\" target=\"b\"/>\n\
+        </page></net></pnml>\n";
+    let base = server.open_files(&[("n.pnml", pnml)], "[ true* . \"MOVE\" ] false", None);
+    let summary = server.get(&base).json();
+    assert_eq!((&summary["drawing"], &summary["explanation"]["verdict"]), (&true.into(), &false.into()));
+    let step = server.get(&format!("{base}/state/0")).json()["outgoing"][0].clone();
+    assert_eq!((&step["label"], &step["parts"]), (&"MOVE".into(), &serde_json::json!(["t0"])));
+    assert_eq!(server.lines(&base, &step["edge"]), [5]);
+    let systems = [
+        ("n.exp", "par A in\n   \"one.aut\"\n||\n   \"two.aut\"\nend par\n"),
+        ("one.aut", "des (0, 2, 2)\n(0, A, 1)\n(1, B, 0)\n"),
+        ("two.aut", "des (0, 2, 2)\n(0, A, 1)\n(1, C, 0)\n"),
+    ];
+    let base = server.open_files(&systems, "[ true* . \"B\" ] false", None);
+    let summary = server.get(&base).json();
+    assert_eq!((&summary["drawing"], &summary["explanation"]["verdict"]), (&false.into(), &false.into()));
+    let step = server.get(&format!("{base}/state/0")).json()["outgoing"][0].clone();
+    assert_eq!(step["label"], "A");
+    assert_eq!(server.lines(&base, &step["edge"]), [2, 4], "both components take part");
+}
+
+#[test]
+fn the_page_is_told_which_files_there_are() {
+    let server = Server::start(|_| ());
+    let files = server.get("/api/languages").json();
+    assert_eq!(files["models"], serde_json::json!(languages::registry().extensions()));
+    assert_eq!(files["systems"], serde_json::json!(["aut", "dot", "json"]));
+    assert_eq!(
+        files["hint"],
+        "A model (.lnt, .net, .pnml or .exp) or a transition system (.aut, .dot or .json), the files it refers to, and \
+         a property (.mcl)"
+    );
+}
+
+#[test]
+fn a_state_with_very_many_steps_says_how_many() {
+    let server = Server::start(|_| ());
+    let net = "net WIDE is type R is range 1 .. 600 of nat with \"==\" end type\n\
+               place P transition T (n : R) take P end transition marking MAIN is P end marking end net";
+    let base = server.open_files(&[("wide.net", net)], "", None);
+    let state = server.get(&format!("{base}/state/0")).json();
+    assert_eq!((&state["steps"], state["outgoing"].as_array().unwrap().len()), (&600.into(), 500));
 }

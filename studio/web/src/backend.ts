@@ -3,8 +3,10 @@ import {
   readPositions,
   readScene,
   type Counterexample,
+  type Drawing,
   type EdgeAnswer,
   type Entry,
+  type Files,
   type Found,
   type Look,
   type Positions,
@@ -21,6 +23,7 @@ export interface Backend {
   /** Whether there is a program to ask. */
   live: boolean;
   summary(): Promise<Summary>;
+  drawing(): Promise<Drawing | null>;
   scene(): Promise<Scene>;
   positions(): Promise<Positions>;
   state(node: number): Promise<StateAnswer>;
@@ -80,6 +83,7 @@ export class Program {
   }
 
   gallery = () => this.json<Entry[]>("/api/gallery");
+  files = () => this.json<Files>("/api/languages");
   projects = () => this.json<{ id: number; name: string }[]>("/api/projects");
   close = (id: number) => this.ask(`/api/projects/${id}`, { method: "DELETE" });
 
@@ -107,6 +111,7 @@ export class LiveProject implements Backend {
   }
 
   summary = () => this.program.json<Summary>(this.base);
+  drawing = () => this.program.json<Drawing | null>(`${this.base}/drawing`);
   scene = async () => readScene(await (await this.program.ask(`${this.base}/scene`)).arrayBuffer());
   positions = async () => readPositions(await (await this.program.ask(`${this.base}/positions`)).arrayBuffer());
   state = (node: number) => this.program.json<StateAnswer>(`${this.base}/state/${node}`);
@@ -181,6 +186,7 @@ interface SnapshotData {
   complete: boolean;
   states: Record<string, StateAnswer>;
   edges: Record<string, EdgeAnswer>;
+  drawing: Drawing | null;
   counterexample: Counterexample | null;
   look: Look;
 }
@@ -210,6 +216,7 @@ export class Snapshot implements Backend {
   }
 
   summary = async () => this.data.summary;
+  drawing = async () => this.data.drawing;
   scene = async () => readScene(Snapshot.buffer(this.data.scene));
   positions = async () => readPositions(Snapshot.buffer(this.data.positions));
   state = async (node: number) => Snapshot.found(this.data.states[node], "That state");

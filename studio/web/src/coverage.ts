@@ -2,6 +2,7 @@
 import { button, count, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import type { Place, TextFile } from "./wire";
+import { linesOf, painted } from "./words";
 
 interface Item extends Place {
   kind: "block" | "true" | "false" | "action";
@@ -157,7 +158,7 @@ export class CoveragePanel {
   private annotated(file: TextFile): HTMLElement[] {
     const items = this.answer!.items.filter((item) => item.file === file.name);
     const title = this.files.length > 1 ? [make("h3", { textContent: short(file.name) })] : [];
-    const lines = file.text.split("\n").map((text, at) => {
+    const lines = linesOf(file.name, file.text).map((shown, at) => {
       const line = at + 1;
       let here = items.filter((item) => item.kind !== "block" && item.line === line);
       if (here.length === 0) here = items.filter((item) => item.kind === "block" && item.line <= line && line <= item.end_line);
@@ -166,7 +167,7 @@ export class CoveragePanel {
       const words = { block: "block", true: "being true", false: "being false", action: "action" };
       const element = make("div", { className: `code-line ${state}`, data: { at: `${file.name}:${line}`, line: String(line) } });
       if (missing.length) element.title = `never exercised: ${missing.map((item) => words[item.kind]).join(", ")}`;
-      element.append(make("span", { className: "number", textContent: String(line) }), make("span", { className: "text", textContent: text || " " }));
+      element.append(make("span", { className: "number", textContent: String(line) }), make("span", { className: "text" }, ...(shown.length ? painted(shown) : [" "])));
       return element;
     });
     return [...title, ...lines];

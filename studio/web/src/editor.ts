@@ -1,6 +1,7 @@
 // Editing the model and the property: plain text with line numbers, wrong places underlined, messages below.
 import { button, make, pressable, refill } from "./dom";
 import { short } from "./listing";
+import { cut, linesOf, painted } from "./words";
 import type { Message, Summary, TextFile, Texts } from "./wire";
 
 export class Editor {
@@ -12,6 +13,8 @@ export class Editor {
   private current = 0;
   private messages: Message[] = [];
   private editable = true;
+  /** What there is to start with. */
+  private starts: Summary["starts"] = [];
 
   /** The texts as they were last sent or shown, by name: what differs was typed since. */
   private known = new Map<string, string>();
@@ -42,6 +45,7 @@ export class Editor {
     this.knownRoot = root ?? "";
     this.chosen = chosen;
     this.editable = summary.editable;
+    this.starts = summary.starts;
     this.current = Math.min(this.current, this.files.length);
     this.render();
   }
@@ -104,7 +108,7 @@ export class Editor {
     const back = make("pre", { className: "backdrop" });
     const gutter = make("pre", { className: "gutter" });
     const paint = () => {
-      const lines = file.text.split("\n");
+      const lines = linesOf(file.name, file.text);
       gutter.replaceChildren(
         ...lines.map((_, at) => {
           const wrong = here.find((message) => message.place!.line === at + 1);
@@ -112,13 +116,14 @@ export class Editor {
         }),
       );
       back.replaceChildren(
-        ...lines.flatMap((line, at) => {
+        ...lines.flatMap((words, at) => {
           const message = here.find((one) => one.place!.line === at + 1);
-          if (!message) return [line + "\n"];
+          if (!message) return [...painted(words), "\n"];
           const { column, end_line, end_column } = message.place!;
-          const end = end_line > at + 1 ? line.length : Math.max(end_column - 1, column);
-          const text = line.slice(column - 1, end) || " ";
-          return [line.slice(0, column - 1), make("mark", { className: message.severity, textContent: text }), line.slice(end) + "\n"];
+          const end = end_line > at + 1 ? Infinity : Math.max(end_column - 1, column);
+          const wrong = painted(cut(words, column - 1, end));
+          const mark = make("mark", { className: message.severity }, ...(wrong.length ? wrong : [" "]));
+          return [...painted(cut(words, 0, column - 1)), mark, ...painted(cut(words, end, Infinity)), "\n"];
         }),
       );
     };
@@ -135,7 +140,9 @@ export class Editor {
     area.onkeydown = (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.run();
     };
-    const root = make("input", { id: "root", value: this.root, placeholder: "MAIN", title: "The process to start with and its arguments, such as MAIN (2, true)" });
+    const root = make("input", { id: "root", value: this.root, placeholder: this.starts[0]?.root ?? (/\.lnt\b/.test(this.files[0]?.name ?? "") ? "MAIN" : ""), title: "What to start with: a process with its arguments, such as MAIN (2, true), or a marking of a net" });
+    root.setAttribute("list", "known-starts");
+    const starts = make("datalist", { id: "known-starts" }, ...this.starts.map(({ root, about }) => make("option", { value: root, textContent: about })));
     root.oninput = () => (this.root = root.value);
     refill(
       this.element,
@@ -145,7 +152,7 @@ export class Editor {
       make(
         "div",
         { className: "bar" },
-        make("label", { title: root.title }, "start ", root),
+        make("label", { title: root.title }, "start ", root, starts),
         button("Run", "Open the edited texts (Ctrl+Enter)", () => this.run(), "run"),
       ),
       make("p", { className: "hint", textContent: "Edits stay in this page: your files are not changed." }),

@@ -1,5 +1,6 @@
 // The source beside the scene: lines coloured by what they lead to, linked both ways.
 import { make, pressable, refill } from "./dom";
+import { linesOf, painted } from "./words";
 import type { Place, SourceConstruct, TagWord, TextFile } from "./wire";
 
 export class Listing {
@@ -71,14 +72,14 @@ export class Listing {
     }
     refill(
       this.body,
-      ...file.text.split("\n").map((text, at) => {
+      ...linesOf(file.name, file.text).map((words, at) => {
         const number = at + 1;
         const here = tags.get(number);
         const tag = here ? (here.size === 1 ? [...here][0]! : "neutral") : "";
         const line = make("div", { className: `code-line ${tag}${lit.has(number) ? " lit" : ""}`, id: `line-${number}`, data: { line: String(number) } });
         const [correct, incorrect, neutral] = counts.get(number) ?? [0, 0, 0];
         if (here) line.title = `${correct} correct, ${incorrect} incorrect, ${neutral} neutral transitions`;
-        line.append(make("span", { className: "number", textContent: String(number) }), make("span", { className: "text", textContent: text || " " }));
+        line.append(make("span", { className: "number", textContent: String(number) }), make("span", { className: "text" }, ...(words.length ? painted(words) : [" "])));
         return pressable(line, () => this.clicked(file.name, number));
       }),
     );

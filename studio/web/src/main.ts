@@ -9,13 +9,14 @@ import { galleryOf } from "./gallery";
 import { helpOf, listen, type Key } from "./keys";
 import { Legend } from "./legend";
 import { Listing, short } from "./listing";
+import { NetPanel } from "./net";
 import { DARK, LIGHT } from "./palette";
 import { Space, type Hit } from "./space";
 import "./style.css";
 import { Walk } from "./walk";
-import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Look, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
+import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Drawing, type Look, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
-type Panel = "source" | "walk" | "edit" | "coverage";
+type Panel = "source" | "net" | "walk" | "edit" | "coverage";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -51,7 +52,7 @@ class Page {
   private sizes = make("span", { id: "sizes", className: "hint" });
   private closing = button("✕", "Close this model (Shift+Q)", () => void this.closeModel(), "close-model");
   private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
-  private starts = make("select", { id: "starts", hidden: true, title: "The process to start with: this model has variants" });
+  private starts = make("select", { id: "starts", hidden: true, title: "What to start with" });
   private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
   private panels: Record<Panel, HTMLElement>;
   private overlay: HTMLElement | null = null;
@@ -60,6 +61,7 @@ class Page {
   readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
   readonly listing = new Listing((file, line) => void this.lightLine(file, line));
   readonly walk: Walk;
+  readonly net: NetPanel;
   readonly editor = new Editor((texts) => void this.run(texts));
   readonly coverage = new CoveragePanel(
     () => this.needed(),
@@ -72,11 +74,22 @@ class Page {
   constructor() {
     this.walk = new Walk({
       state: (node) => this.asked().state(node),
-      walked: (path, cursor, node) => void this.drawWalk(path, cursor, node),
+      walked: (path, cursor, node) => {
+        this.net.show(this.walk.here);
+        void this.drawWalk(path, cursor, node);
+      },
       look: (edge) => void this.lookAtEdge(edge),
       say: (text) => this.say(text),
       wantCounterexample: (which) => void this.counterexample(which),
       wantTraceFile: () => this.pickTrace(),
+    });
+    this.net = new NetPanel({
+      take: (step) => void this.walk.forward(step),
+      back: () => void this.walk.back(),
+      forward: () => void this.walk.take(),
+      undo: () => void this.walk.undo(),
+      look: (edge) => void this.lookAtEdge(edge),
+      say: (text) => this.say(text),
     });
     this.finder = new Finder(
       (among, pattern) => this.asked().search(among, pattern),
@@ -86,7 +99,7 @@ class Page {
       },
       (node) => void this.visit(node),
     );
-    this.panels = { source: this.listing.element, walk: this.walk.element, edit: this.editor.element, coverage: this.coverage.element };
+    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
     this.build();
     this.space = new Space(this.holder);
@@ -102,7 +115,7 @@ class Page {
     const tabs = (Object.keys(this.panels) as Panel[])
       .filter((panel) => live || (panel !== "edit" && panel !== "coverage"))
       .map((panel) => {
-        const words = { source: "Source", walk: "Walk", edit: "Edit", coverage: "Coverage" };
+        const words = { source: "Source", net: "Net", walk: "Walk", edit: "Edit", coverage: "Coverage" };
         return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
       });
     this.properties.onchange = () => this.editor.choose(this.properties.value || null);
@@ -134,6 +147,18 @@ class Page {
     this.holder.append(this.tooltip, this.note, this.progress);
     document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right));
     this.show("source");
+  }
+
+  /** Shows the walk, unless it is followed in the net. */
+  private showWalk(): void {
+    if (this.net.element.hidden) this.show("walk");
+  }
+
+  /** Shows the drawing of the model, if it has one. */
+  private showDrawing(drawing: Drawing | null): void {
+    this.net.open(drawing);
+    document.getElementById("tab-net")!.hidden = drawing === null;
+    if (drawing === null && !this.net.element.hidden) this.show("source");
   }
 
   show(panel: Panel): void {
@@ -221,6 +246,7 @@ class Page {
     this.choices.clear();
     this.listing.show([], []);
     this.listing.say("");
+    this.net.open(null);
     this.closeOverlay();
   }
 
@@ -264,6 +290,7 @@ class Page {
     const ended = !status.running && status.attempt !== this.attempt;
     if (fresh || ended || !this.summary) {
       const summary = await backend.summary();
+      const drawing = fresh && summary.drawing ? await backend.drawing() : null;
       if (backend !== this.backend) return;
       const kept = !fresh && this.summary !== null;
       this.summary = summary;
@@ -271,6 +298,7 @@ class Page {
       if (!kept) {
         this.generation = status.generation;
         this.walk.reset();
+        this.showDrawing(drawing);
         this.nth = 1;
         this.showSummary(summary);
       }
@@ -329,12 +357,12 @@ class Page {
       ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.texts.chosen })),
     );
     this.properties.hidden = summary.properties.length < 2;
-    const known = [{ root: "", about: "as it is" }, ...summary.starts];
+    // The first needs no name to start with.
+    const known = summary.starts.map(({ root, about }, at) => ({ value: at === 0 ? "" : root, textContent: about ? `${root}: ${about}` : root }));
     const start = summary.texts.root ?? "";
-    this.starts.replaceChildren(
-      ...known.map(({ root, about }) => make("option", { value: root, textContent: `${root || "MAIN"}: ${about}`, selected: root === start })),
-    );
-    this.starts.hidden = summary.starts.length === 0 || !known.some(({ root }) => root === start);
+    const value = start === summary.starts[0]?.root ? "" : start;
+    this.starts.replaceChildren(...known.map((one) => make("option", { ...one, selected: one.value === value })));
+    this.starts.hidden = !known.some((one) => one.value === value);
     this.choices.show(summary);
     this.listing.show(summary.files, summary.explanation?.source ?? []);
     this.legend.show(this.palette, summary.explanation);
@@ -510,7 +538,7 @@ class Page {
       this.say(`A super-node of ${count(this.scene.sizes[hit.node]!, "state")}: press O or double click to open it.`);
     } else {
       await this.walk.startAt(this.scene.nodes[hit.node]!);
-      this.show("walk");
+      this.showWalk();
     }
   }
 
@@ -560,7 +588,7 @@ class Page {
 
   private async visit(node: number): Promise<void> {
     await this.walk.startAt(node);
-    this.show("walk");
+    this.showWalk();
   }
 
   /** Draws the walk; what is hidden in super-nodes is opened. */
@@ -592,7 +620,7 @@ class Page {
   private async load(run: Parameters<Walk["load"]>[0]): Promise<void> {
     if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
     await this.walk.load(run);
-    this.show("walk");
+    this.showWalk();
   }
 
   private pickTrace(): void {
@@ -698,14 +726,14 @@ class Page {
   async gallery(): Promise<void> {
     if (this.snapshot) return void this.needed();
     try {
-      const entries = await this.program.gallery();
+      const [entries, files] = await Promise.all([this.program.gallery(), this.program.files()]);
       const open = (what: Parameters<Program["open"]>[0]) => {
         this.program.open(what).then(
           (id) => this.open(id),
           (error: Error) => this.say(error.message),
         );
       };
-      this.openOverlay(galleryOf(entries, open, (text) => this.say(text), this.backend ? () => this.closeOverlay() : null));
+      this.openOverlay(galleryOf(entries, files, open, (text) => this.say(text), this.backend ? () => this.closeOverlay() : null));
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -713,6 +741,7 @@ class Page {
 
   private escape(): void {
     if (this.overlay && this.backend) this.closeOverlay();
+    else if (this.net.dismiss()) return;
     else if (this.status?.running) this.cancel();
     else if (this.coverage.cancel()) return;
     else {
@@ -765,6 +794,10 @@ class Page {
         if (!this.needed()) return;
         this.show("edit");
         this.editor.focus();
+      }),
+      key("B", ["b"], "the net, to play the token game", () => {
+        if (!this.summary?.drawing) return this.say("There is no net to show: this model is not a Petri net.");
+        this.show("net");
       }),
       key("K", ["k"], "coverage: what examples exercise", () => {
         if (!this.needed()) return;

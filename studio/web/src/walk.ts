@@ -41,6 +41,11 @@ export class Walk {
     return last ? last.target : (this.now.path[0]?.source ?? this.now.start);
   }
 
+  /** What is known of the present state. */
+  get here(): StateAnswer | null {
+    return this.state;
+  }
+
   /** All of the walk, to come back to it. */
   get moment(): Moment {
     return this.now;
@@ -236,7 +241,7 @@ export class Walk {
       ),
       make("h3", { id: "here", textContent: title }),
       values,
-      state ? this.list(`${count(state.outgoing.length, "step")} from here`, "click to take it; ↑ and ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
+      state ? this.list(`${count(state.steps, "step")} from here`, "click to take it; ↑ and ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
       state && state.incoming.length > 0
         ? make(
             "details",

@@ -101,8 +101,11 @@ export interface Summary {
   files: TextFile[];
   /** What was asked for last, to edit. */
   texts: Texts;
+  /** What it could start with, what it starts with by itself first. */
   starts: { root: string; about: string }[];
   values: boolean;
+  /** Whether there is a drawing to play the token game on. */
+  drawing: boolean;
   editable: boolean;
 }
 
@@ -113,6 +116,14 @@ export interface Transition {
   label: string;
   tag: TagWord;
   drawn: number | null;
+  /** The transitions of the drawing that fire. */
+  parts?: string[];
+}
+
+/** A net as SVG. The element of a part has its id; what a place holds is the text of the element `ID-tokens`. */
+export interface Drawing {
+  svg: string;
+  parts: { id: string; kind: "place" | "transition"; name: string }[];
 }
 
 export interface StateAnswer {
@@ -125,6 +136,8 @@ export interface StateAnswer {
   goal: boolean;
   sink: boolean;
   distance: number;
+  /** How many transitions leave it; of very many, only the first are listed. */
+  steps: number;
   outgoing: Transition[];
   incoming: Transition[];
   left_out: number;
@@ -199,6 +212,14 @@ export interface Entry {
   name: string;
   group: "bugs" | "models" | "coverage";
   about: string;
+}
+
+/** Which files can be opened: extensions without dots, and what to choose in words. */
+export interface Files {
+  models: string[];
+  systems: string[];
+  property: string;
+  hint: string;
 }
 
 export interface Texts {
