@@ -8,6 +8,7 @@ mod nets;
 mod spin;
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -125,7 +126,7 @@ fn explore_row(model: &str) {
         one = better(one, cost(WATERSHED, &alone));
         two = better(two, cost(WATERSHED, &["explore", &file, "--threads", "2", "-q"]));
         beside = beside.min(seconds_side_by_side(WATERSHED, &alone));
-        let search = spin::search(&folder);
+        let search = spin::search(&folder, &[]);
         if peer.is_none_or(|best| search.seconds < best.seconds) {
             peer = Some(search);
         }
@@ -328,6 +329,15 @@ fn cost(program: &str, arguments: &[&str]) -> Cost {
     // 1 says that a property is violated.
     assert!(matches!(ended.status.code(), Some(0 | 1)), "{program} {arguments:?} failed");
     Cost { seconds: start.elapsed().as_secs_f64(), bytes: ended.rusage.maxrss }
+}
+
+/// What a program prints, and its processor time.
+fn output(command: &mut Command) -> (String, f64) {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("a program");
+    let mut bytes = Vec::new();
+    child.stdout.take().expect("a pipe").read_to_end(&mut bytes).expect("a readable pipe");
+    let usage = child.wait4().expect("it ends").rusage;
+    (String::from_utf8_lossy(&bytes).into_owned(), (usage.utime + usage.stime).as_secs_f64())
 }
 
 fn check(command: &mut Command) {

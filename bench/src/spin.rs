@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::check;
+use crate::{check, output};
 
 /// What a search of Spin took and found.
 #[derive(Clone, Copy)]
@@ -13,6 +13,8 @@ pub struct Search {
     pub seconds: f64,
     pub states: f64,
     pub transitions: f64,
+    /// The processor time of the whole process.
+    pub processor: f64,
     /// What the states themselves take, compressed; the hash table comes on top.
     pub bytes: f64,
 }
@@ -30,11 +32,10 @@ pub fn compile(promela: &Path, folder: &str, options: &[&str]) {
     check(Command::new("gcc").args(options).args(fixed).current_dir(folder));
 }
 
-/// Runs the verifier of a folder.
-pub fn search(folder: &str) -> Search {
-    let output =
-        Command::new("./pan").args(["-E", "-m10000000"]).current_dir(folder).output().expect("pan runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+/// Runs the verifier of a folder with these options.
+pub fn search(folder: &str, options: &[&str]) -> Search {
+    let (text, processor) =
+        output(Command::new("./pan").args(["-E", "-m10000000"]).args(options).current_dir(folder));
     let number = |needle: &str| -> f64 {
         let line = text.lines().find(|line| line.contains(needle)).unwrap_or_default();
         let words = line.split_whitespace().map(|word| word.parse::<f64>());
@@ -49,6 +50,7 @@ pub fn search(folder: &str) -> Search {
         seconds: number("elapsed time"),
         states: number("states, stored"),
         transitions: number("transitions (= stored"),
+        processor,
         bytes: memory * 1_048_576.0,
     }
 }
