@@ -4,7 +4,11 @@
 //! `bench/results`. Every figure is the best of three runs (twenty-five for exploration, in turns with the peer); memory is
 //! the peak resident set of the whole process.
 
+mod nets;
+mod spin;
+
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -33,6 +37,9 @@ fn main() {
     }
     if runs("exploration") {
         exploration();
+    }
+    if runs("nets") {
+        nets::section();
     }
     if runs("properties") {
         properties();
@@ -76,7 +83,7 @@ fn transition_systems() {
 
 /// Exploring models, against Spin.
 fn exploration() {
-    if Command::new("spin").arg("-V").stdout(Stdio::null()).status().is_err() {
+    if !spin::is_installed() {
         println!("exploration: skipped, because spin is not installed (apt-get install spin)\n");
         return;
     }
@@ -105,15 +112,11 @@ fn exploration() {
 
 fn explore_row(model: &str) {
     let folder = format!("{RESULTS}/{model}");
-    fs::create_dir_all(&folder).expect("a folder for the verifier");
-    let promela = fs::canonicalize(format!("bench/models/{model}.pml")).expect("the Promela model");
-    check(Command::new("spin").arg("-a").arg(promela).current_dir(&folder));
-    let compiler = ["-O2", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c"];
-    check(Command::new("gcc").args(compiler).current_dir(&folder));
+    spin::compile(Path::new(&format!("bench/models/{model}.pml")), &folder, &["-O2"]);
     let file = format!("bench/models/{model}.lnt");
     let never = Cost { seconds: f64::INFINITY, bytes: 0 };
     let (mut one, mut two, mut beside) = (never, never, f64::INFINITY);
-    let mut spin = (f64::INFINITY, 0.0, 0.0, 0.0);
+    let mut peer: Option<spin::Search> = None;
     // In turns, so that a noisy machine disturbs all of them alike; more turns where they are short.
     let start = Instant::now();
     let mut turns = 0;
@@ -123,36 +126,24 @@ fn explore_row(model: &str) {
         one = better(one, cost(WATERSHED, &alone));
         two = better(two, cost(WATERSHED, &["explore", &file, "--threads", "2", "-q"]));
         beside = beside.min(seconds_side_by_side(WATERSHED, &alone));
-        let output =
-            Command::new("./pan").args(["-E", "-m10000000"]).current_dir(&folder).output().expect("pan runs");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let number = |needle: &str| -> f64 {
-            let line = text.lines().find(|line| line.contains(needle)).unwrap_or_default();
-            let words = line.split_whitespace().map(|word| word.parse::<f64>());
-            words.flatten().next().unwrap_or(f64::NAN)
-        };
-        let seconds = number("elapsed time");
-        if seconds < spin.0 {
-            // What the states themselves take, compressed; the hash table of 128 MB comes on top.
-            let memory = match number("actual memory usage for states") {
-                actual if actual.is_nan() => number("equivalent memory usage for states"),
-                actual => actual,
-            };
-            spin = (seconds, number("states, stored"), number("transitions (= stored"), memory * 1_048_576.0);
+        let search = spin::search(&folder, &[]);
+        if peer.is_none_or(|best| search.seconds < best.seconds) {
+            peer = Some(search);
         }
     }
+    let peer = peer.expect("several turns");
     let json = json_of(&["explore", &file, "--json"]);
     let key = |name: &str| number_after(&json, &format!("\"{name}\":"));
     let (states, transitions) = (key("states"), key("transitions"));
     println!(
         "| {model} | {states} (Spin {}) | {transitions} (Spin {}) | {:.2} s | {:.2} s | {:.2} | {:.0} / {:.0} | {:.2}x | {:.2}x |",
-        spin.1,
-        spin.2,
+        peer.states,
+        peer.transitions,
         one.seconds,
-        spin.0,
-        (transitions / one.seconds) / (spin.2 / spin.0),
+        peer.seconds,
+        (transitions / one.seconds) / (peer.transitions / peer.seconds),
         one.bytes as f64 / states,
-        spin.3 / spin.1,
+        peer.bytes / peer.states,
         one.seconds / two.seconds,
         2.0 * one.seconds / beside
     );
@@ -338,6 +329,15 @@ fn cost(program: &str, arguments: &[&str]) -> Cost {
     // 1 says that a property is violated.
     assert!(matches!(ended.status.code(), Some(0 | 1)), "{program} {arguments:?} failed");
     Cost { seconds: start.elapsed().as_secs_f64(), bytes: ended.rusage.maxrss }
+}
+
+/// What a program prints, and its processor time.
+fn output(command: &mut Command) -> (String, f64) {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("a program");
+    let mut bytes = Vec::new();
+    child.stdout.take().expect("a pipe").read_to_end(&mut bytes).expect("a readable pipe");
+    let usage = child.wait4().expect("it ends").rusage;
+    (String::from_utf8_lossy(&bytes).into_owned(), (usage.utime + usage.stime).as_secs_f64())
 }
 
 fn check(command: &mut Command) {

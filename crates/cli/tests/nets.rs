@@ -5,7 +5,7 @@ mod command;
 use command::{code, err, folder, out, watershed};
 use serde_json::Value;
 
-const PHILOSOPHERS: &str = include_str!("../../net/tests/nets/philosophers.net");
+const PHILOSOPHERS: &str = include_str!("../../../models/philosophers_net/philosophers_net.net");
 
 /// Table 1 of the paper on testing nets with Spin.
 const TABLE_1: &str = "PICKUP !1 !1 !2\nPUTDOWN !1 !1 !2\nPICKUP !2 !2 !3\nPICKUP !4 !4 !5\n";

@@ -6,8 +6,8 @@ use net::{HighModel, UnfoldLimits, load_net, unfold};
 use source::Sources;
 
 const NETS: [&str; 3] = [
-    include_str!("nets/philosophers.net"),
-    include_str!("nets/alternating_bit.net"),
+    include_str!("../../../models/philosophers_net/philosophers_net.net"),
+    include_str!("../../../models/alternating_bit_net/alternating_bit_net.net"),
     "net MIXED is
        type T is a, b (n : nat), c (t, u : S) with \"==\" end type
        type S is range 0 .. 3 of nat with \"==\", \"<\" end type

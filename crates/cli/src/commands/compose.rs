@@ -64,7 +64,7 @@ impl Compose {
                 };
                 let leaves: Result<Vec<Network>, Failure> = paths.iter().map(leaf).collect();
                 let model = NetworkModel::new(&Network::product(leaves?));
-                Model::Product(model.map_err(|error| Failure::limit(error.to_string()))?)
+                Model::Product(Box::new(model.map_err(|error| Failure::limit(error.to_string()))?))
             }
         };
         if let Model::Network(opened) = &model {
@@ -72,7 +72,7 @@ impl Compose {
         }
         let model: &dyn model::Model = match &model {
             Model::Network(opened) => opened.program.model(),
-            Model::Product(model) => model,
+            Model::Product(model) => &**model,
         };
         let limits = Limits { states: self.max_states, ..Limits::default() };
         let found =
@@ -106,7 +106,7 @@ impl Compose {
 /// What is composed.
 enum Model {
     Network(languages::Opened),
-    Product(NetworkModel),
+    Product(Box<NetworkModel>),
 }
 
 fn is_network(path: &Path) -> bool {
