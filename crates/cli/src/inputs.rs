@@ -1,6 +1,7 @@
 //! Opening what the user names: a model, a transition system or a network, recognised by its extension.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use languages::{Opened, Opening, SystemError};
@@ -191,5 +192,18 @@ impl ModelFile {
 
     pub fn model(&self) -> &dyn Model {
         self.program.model()
+    }
+
+    /// The model with steps of up to so many transitions at once; none for one.
+    pub fn concurrent(&self, degree: usize) -> Result<Option<Arc<dyn Model + Send>>, Failure> {
+        match degree {
+            0 => Err(Failure::wrong("--concurrent needs a number above 0")),
+            1 => Ok(None),
+            degree => match self.program.concurrent(degree) {
+                Some(model) => Ok(Some(model)),
+                None => Err(Failure::wrong("this is not a Petri net")
+                    .help("several transitions at once exist in Petri nets only: leave out --concurrent")),
+            },
+        }
     }
 }

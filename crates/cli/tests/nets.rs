@@ -176,6 +176,9 @@ fn every_command_takes_nets() {
     let run = |arguments: &[&str]| watershed(folder.path(), arguments);
     let explored = json(&run(&["explore", "philosophers.net", "--json", "-o", "p.aut"]));
     assert_eq!((&explored["states"], &explored["transitions"]), (&11.into(), &30.into()));
+    // 5 single steps and 5 pairs from the start; 5 × (1 Putdown, 2 Pickups, 2 of both); 5 × (2 Putdowns, both).
+    let together = json(&run(&["explore", "philosophers.net", "--json", "--concurrent", "2"]));
+    assert_eq!((&together["states"], &together["transitions"]), (&11.into(), &(10 + 25 + 15).into()));
     assert_eq!(code(&run(&["check", "philosophers.net", "--deadlock"])), 0);
     let explained = json(&run(&["explain", "philosophers.net", "--never", "PUTDOWN !2 !2 !3", "--json"]));
     assert_eq!(explained["counterexample"][0], "PICKUP !2 !2 !3");

@@ -1,7 +1,7 @@
 //! The languages that models are written in, and opening files of any of them.
 //!
 //! This is the one place that knows which languages there are: a new one is a crate, a dependency of this crate, and a
-//! line in [`LANGUAGES`].
+//! line in the list `LANGUAGES`.
 //!
 //! ```
 //! let text = model::Text::new("light.lnt", "module LIGHT is process MAIN [ON : none] is ON end process end module");

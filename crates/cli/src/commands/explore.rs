@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use explore::{Exploration, Limits, Outcome, Statistics};
 use lts::StateId;
-use model::ModelError;
+use model::{Model, ModelError};
 
 use crate::failure::{Answer, Failure};
 use crate::inputs::{ModelFile, ModelSource, write_lts, write_partial};
@@ -18,6 +18,7 @@ use crate::terminal::{Terminal, peak_bytes};
 #[command(after_help = "Examples:\n  \
     watershed explore model.lnt -o model.aut\n  \
     watershed explore model.lnt --root 'PHILOSOPHER [LEFT, RIGHT] (3, true)' --max-states 100000\n  \
+    watershed explore philosophers.net --concurrent 2 -o steps.aut\n  \
     watershed explore model.lnt --json | jq .deadlocks")]
 pub struct Explore {
     #[command(flatten)]
@@ -38,12 +39,17 @@ pub struct Explore {
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
+    /// In a Petri net, let up to this many transitions fire in one step
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    concurrent: usize,
 }
 
 impl Explore {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
         let file = self.source.load(terminal, false)?;
+        let concurrent = file.concurrent(self.concurrent)?;
+        let model = concurrent.as_deref().map_or(file.model(), |model| model);
         let limits = Limits {
             states: self.max_states,
             bytes: self.max_memory.map_or(usize::MAX, |megabytes| megabytes.saturating_mul(1_000_000)),
@@ -52,9 +58,8 @@ impl Explore {
             transitions: self.output.is_some(),
             origins: false,
         };
-        let found = with_progress(terminal, "exploring", |progress| {
-            explore::explore(file.model(), &limits, progress)
-        });
+        let found =
+            with_progress(terminal, "exploring", |progress| explore::explore(model, &limits, progress));
         if let Some(output) = &self.output {
             match &found.outcome {
                 Outcome::Complete => write_lts(&found.lts, output)?,
@@ -69,18 +74,18 @@ impl Explore {
                 }
             }
         }
-        let trace = trace_to_error(&file, &found);
+        let trace = trace_to_error(model, &found);
         if !self.output.as_deref().is_some_and(lts::is_standard_stream) {
             let mut shown = summary(&found, start);
             if let Outcome::Error { error, .. } = &found.outcome {
-                shown.error = Some(error_view(&file, error, trace.clone()));
+                shown.error = Some(error_view(&file, model, error, trace.clone()));
             }
             terminal.show(&shown);
         }
         match &found.outcome {
             Outcome::Complete => Ok(Answer::Yes),
             Outcome::Error { error, .. } => {
-                let diagnostics = vec![error.diagnostic(file.model(), trace.as_deref())];
+                let diagnostics = vec![error.diagnostic(model, trace.as_deref())];
                 Err(Failure { code: 1, diagnostics, sources: file.sources })
             }
             limit => {
@@ -122,20 +127,25 @@ fn summary(found: &Exploration, start: Instant) -> report::Exploration {
 }
 
 /// The labels of the steps before a run-time error; none where it happens before the first.
-fn trace_to_error(file: &ModelFile, found: &Exploration) -> Option<Vec<String>> {
+fn trace_to_error(model: &dyn Model, found: &Exploration) -> Option<Vec<String>> {
     let Outcome::Error { state: Some(state), .. } = found.outcome else { return None };
-    let trace = found.trace_to(file.model(), state).ok()?;
-    Some(trace.iter().map(|step| file.model().label(step.label)).collect())
+    let trace = found.trace_to(model, state).ok()?;
+    Some(trace.iter().map(|step| model.label(step.label)).collect())
 }
 
-fn error_view(file: &ModelFile, error: &ModelError, trace: Option<Vec<String>>) -> report::RunTimeError {
+fn error_view(
+    file: &ModelFile,
+    model: &dyn Model,
+    error: &ModelError,
+    trace: Option<Vec<String>>,
+) -> report::RunTimeError {
     let position = error.span.map(|span| file.sources.position(span));
     report::RunTimeError {
         message: error.message.clone(),
         file: error.span.map(|span| file.sources.name(span.file).to_owned()),
         line: position.map(|position| position.line),
         column: position.map(|position| position.column),
-        step: error.during.map(|label| file.model().label(label)),
+        step: error.during.map(|label| model.label(label)),
         trace,
     }
 }

@@ -11,7 +11,7 @@ use report::{SimulatedStep, Simulation, WatchedCriterion};
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelSource, read_run};
+use crate::inputs::{ModelFile, ModelSource, read_run};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -70,15 +70,9 @@ impl Simulate {
         let languages::Opened { sources, program } =
             languages::registry().open(&self.source.model, &opening)?;
         terminal.warn(&sources, program.warnings());
-        let concurrent = match self.concurrent {
-            0 => return Err(Failure::wrong("--concurrent needs a number above 0")),
-            1 => None,
-            degree => Some(program.concurrent(degree).ok_or_else(|| {
-                Failure::wrong(format!("{} is not a Petri net", self.source.model.display()))
-                    .help("several transitions at once exist in Petri nets only: leave out --concurrent")
-            })?),
-        };
-        let model: &dyn Model = concurrent.as_deref().map_or(program.model(), |model| model);
+        let file = ModelFile { sources, program };
+        let concurrent = file.concurrent(self.concurrent)?;
+        let model: &dyn Model = concurrent.as_deref().map_or(file.model(), |model| model);
         let run = match &self.guide {
             Some(path) => self.follow(model, path, terminal),
             None => self.walk(model, terminal),
@@ -87,7 +81,7 @@ impl Simulate {
             Ok(run) => run,
             // A run-time error speaks of the model's own files.
             Err(failure) if failure.sources.files().next().is_none() => {
-                return Err(Failure { sources, ..failure });
+                return Err(Failure { sources: file.sources, ..failure });
             }
             Err(failure) => return Err(failure),
         };
