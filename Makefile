@@ -60,7 +60,7 @@ screenshots: page chromium
 
 # Us and our peers on the same work; figures with their commands are in bench/README.md.
 bench: build
-	command -v spin >/dev/null || apt-get install -y spin || echo "without spin, the exploration table is skipped"
+	command -v spin >/dev/null || apt-get install -y spin || echo "without spin, the tables of exploration and nets are skipped"
 	cd bench && $(CARGO) build --release
 	./bench/target/release/bench $(SECTIONS)
 

@@ -47,8 +47,7 @@ fn row(path: &Path) {
         states = explore::explore(plain.program.model(), &limits, &Progress::new()).states();
         off = off.min(processor_seconds() - start);
         let start = processor_seconds();
-        let (measured, _) =
-            cover::measure(opened.model(), opened.map(), &limits, &Progress::new());
+        let (measured, _) = cover::measure(opened.model(), opened.map(), &limits, &Progress::new());
         covered_states = measured.states as usize;
         on = on.min(processor_seconds() - start);
     }
