@@ -493,6 +493,13 @@ impl<'a> Measuring<'a> {
         if let Behaviour::Traces { degree, .. } = *self.criterion {
             alphabet = sets_of(&alphabet, degree);
         }
+        // What happens and has no gate of its own, such as the internal action, can follow anything as well.
+        for word in feasible.iter().filter(|word| word.len() == 1) {
+            let letter = &self.names.texts[word[0] as usize];
+            if !alphabet.contains(letter) {
+                alphabet.push(letter.clone());
+            }
+        }
         let lengths = match *self.criterion {
             Behaviour::Transitions | Behaviour::States => 1..=1,
             Behaviour::StateTransitions => 2..=2,

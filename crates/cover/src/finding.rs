@@ -133,7 +133,7 @@ pub(crate) fn missing_runs(map: &CoverageMap, coverage: &Coverage, of_all_runs: 
         kind: FindingKind::MissingExample,
         subject,
         span,
-        message: "missing example: no trace executes all of this, but other runs do".to_owned(),
+        message: "missing example: none of these runs executes all of this, but others do".to_owned(),
         why: Vec::new(),
         related: Vec::new(),
         advice: None,

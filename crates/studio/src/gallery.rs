@@ -67,16 +67,28 @@ pub fn entries() -> Vec<Entry> {
             Some(("coverage", inside)) if !inside.contains('/') => "coverage",
             _ => continue,
         };
-        let about = String::from_utf8_lossy(text)
-            .lines()
-            .take_while(|line| line.trim_start().starts_with("--") || line.trim().is_empty())
-            .map(|line| line.trim_start().trim_start_matches('-').trim().to_owned())
-            .filter(|line| !line.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let about = first_comment(&String::from_utf8_lossy(text));
         entries.push(Entry { name: format!("{folder}/{stem}"), group, about });
     }
     entries
+}
+
+/// The comment at the start of a model: lines that begin with `--`, or the first one of an XML file.
+fn first_comment(text: &str) -> String {
+    let words = |lines: &mut dyn Iterator<Item = &str>| {
+        let words = lines.map(|line| line.trim_start().trim_start_matches('-').trim());
+        words.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    match text.trim_start().starts_with('<') {
+        true => {
+            let comment = text.split_once("<!--").and_then(|(_, rest)| rest.split_once("-->"));
+            words(&mut comment.map_or("", |(comment, _)| comment).lines())
+        }
+        false => {
+            let is_comment = |line: &&str| line.trim_start().starts_with("--") || line.trim().is_empty();
+            words(&mut text.lines().take_while(is_comment))
+        }
+    }
 }
 
 /// The name of a file without its extension, if it is a model.

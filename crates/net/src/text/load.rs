@@ -34,14 +34,16 @@ pub fn load_net(
     }
     let file = sources.add(name, text);
     let mut diagnostics = Vec::new();
-    let Some(mut tree) = parser::parse(file, text, &mut diagnostics) else { return Err(diagnostics) };
+    let Some(mut tree) = parser::parse(file, text, &mut diagnostics) else {
+        return Err(explained(diagnostics, text));
+    };
     for (constant, value) in constants {
         tree.written.bind(constant, value, sources, &mut diagnostics);
     }
     if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(diagnostics);
+        return Err(explained(diagnostics, text));
     }
-    let root = root.map(|root| (root.trim(), sources.add("marking", root)));
+    let root = root.map(|root| (root.trim(), sources.add_given("marking", root)));
     let root = root.map(|(text, file)| (text, sources.span(file)));
     match Checker::check(tree, root, &mut diagnostics) {
         Some(mut net) if !diagnostics.iter().any(Diagnostic::is_error) => {
@@ -50,4 +52,20 @@ pub fn load_net(
         }
         _ => Err(diagnostics),
     }
+}
+
+/// Adds what to do where a place has the name of a keyword, which can't be used in an expression.
+fn explained(diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
+    let lower = text.to_lowercase();
+    let with_help = |diagnostic: Diagnostic| {
+        let keyword =
+            diagnostic.message.split_once("found the keyword `").and_then(|(_, rest)| rest.split_once('`'));
+        match keyword.filter(|(word, _)| lower.contains(&format!("place {word} "))) {
+            Some((word, _)) => diagnostic.help(format!(
+                "`{word}` is a keyword of LNT, so the place of this name can't be used in expressions: rename it"
+            )),
+            None => diagnostic,
+        }
+    };
+    diagnostics.into_iter().map(with_help).collect()
 }
