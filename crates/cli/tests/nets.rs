@@ -238,3 +238,51 @@ fn networks_are_checked_and_explained() {
     let missing = run(&["explore", "n.exp"]);
     assert!(code(&missing) == 2 && err(&missing).contains("n.exp:1:21"), "{}", err(&missing));
 }
+
+#[test]
+fn runs_of_concurrent_steps_are_measured() {
+    let folder =
+        folder(&[("philosophers.net", PHILOSOPHERS), ("both.txt", "PICKUP !1 !1 !2 | PICKUP !3 !3 !4\n")]);
+    let arguments = ["cover", "philosophers.net", "--example", "both.txt", "--no-cache", "--json"];
+    let value = json(&watershed(
+        folder.path(),
+        &[&arguments[..], &["--criterion", "traces:2:1", "--criterion", "sequences:2"]].concat(),
+    ));
+    // The set, and one after the other.
+    assert_eq!(criteria(&value), [row("traces:2:1", 5, 1, 0), row("sequences:2", 6, 2, 0)]);
+    assert_eq!(value["actions"]["covered"], 1);
+    // What can be followed of a wrong run counts, and the answer is no.
+    std::fs::write(folder.path().join("wrong.txt"), "PICKUP !1 !1 !2\nPICKUP !1 !1 !2\n").unwrap();
+    let wrong = watershed(
+        folder.path(),
+        &["cover", "philosophers.net", "--example", "wrong.txt", "--no-cache", "--json"],
+    );
+    assert_eq!(code(&wrong), 1);
+    assert_eq!(criteria(&json(&wrong))[0], row("transitions", 2, 1, 0));
+}
+
+#[test]
+fn a_criterion_that_is_not_met_is_an_answer() {
+    let folder = folder(&[("philosophers.net", PHILOSOPHERS)]);
+    let run = |more: &[&str]| watershed(folder.path(), &[&["simulate", "philosophers.net"], more].concat());
+    assert_eq!(code(&run(&["--until", "transitions", "--steps", "1"])), 1);
+    let apart = run(&["--until", "traces:2:1"]);
+    assert!(code(&apart) == 2 && err(&apart).contains("--concurrent 2"), "{}", err(&apart));
+}
+
+#[test]
+fn what_is_left_out_and_what_is_called_the_same_is_told() {
+    let text = "net SAME is
+   place A
+   place B
+   net ONE is transition t take A put A end transition end net
+   net TWO is transition t take 3 * B put A, B end transition end net
+   marking START is A end marking
+end net";
+    let folder = folder(&[("same.net", text)]);
+    let told = watershed(folder.path(), &["net", "same.net"]);
+    assert!(out(&told).contains("left out: B, t."), "{}", out(&told));
+    assert!(err(&told).contains("two transitions have the labels of `T`"), "{}", err(&told));
+    let exported = watershed(folder.path(), &["net", "same.net", "--pnml", "-"]);
+    assert!(out(&exported).trim_end().ends_with("</pnml>"), "{}", out(&exported));
+}

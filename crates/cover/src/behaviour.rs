@@ -22,6 +22,7 @@ use crate::run::{Outcome, Settings, limits_of};
 use crate::subject::{Opened, Subject};
 use crate::subset::{Subset, smallest_cover};
 use crate::suite::Example;
+use crate::trace::{flattened, members};
 
 /// A criterion of this kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -460,15 +461,20 @@ impl<'a> Measuring<'a> {
         Ok(view)
     }
 
+    /// The run that shows these labels; where the model can't follow them, as far as it can, which is told elsewhere.
     fn follow(&self, at: usize, labels: &[String]) -> Result<Vec<WalkStep>, CantMeasure> {
-        guided(self.wholes[at].model(), labels).map_err(|error| match error {
-            NotARun::Error(error) => wrong(error),
-            NotARun::Stuck { followed, .. } => CantMeasure::Model(format!(
-                "example `{}` is not a run of the model: its step {} is not possible",
-                self.examples[at].name,
-                followed + 1
-            )),
-        })
+        let labels = match self.wholes[at].concurrent.is_some() {
+            true => labels.to_vec(),
+            false => flattened(labels),
+        };
+        let model = self.wholes[at].model();
+        match guided(model, &labels) {
+            Ok(steps) => Ok(steps),
+            Err(NotARun::Error(error)) => Err(wrong(error)),
+            Err(NotARun::Stuck { followed, .. }) => {
+                guided(model, &labels[..followed]).map_err(|_| CantMeasure::Model("a run changed".into()))
+            }
+        }
     }
 
     fn spell(&self, word: &[u32]) -> String {
@@ -661,7 +667,7 @@ pub(crate) fn is_about_steps(criterion: &Behaviour) -> bool {
 pub(crate) fn letter(label: &str, criterion: &Behaviour) -> String {
     match *criterion {
         Behaviour::Traces { degree, .. } => {
-            let parts: Vec<&str> = if degree > 1 { label.split(" | ").collect() } else { vec![label] };
+            let parts: Vec<&str> = if degree > 1 { members(label) } else { vec![label] };
             let mut gates: Vec<&str> = parts.into_iter().map(lts::gate).collect();
             gates.sort_unstable();
             format!("{{{}}}", gates.join(", "))
@@ -681,7 +687,10 @@ pub(crate) fn abstract_states<'s>(
         .map(|state| {
             let mut letters = Vec::new();
             for (at, &number) in numbers.iter().enumerate() {
-                if model.holds(at, state).map_err(wrong)? {
+                let holds = model.holds(at, state).map_err(|error| {
+                    CantMeasure::Model(format!("state {}: {}", model.propositions()[at].name, error.message))
+                });
+                if holds? {
                     letters.push(number);
                 }
             }

@@ -129,6 +129,33 @@ fn without_comments(text: &str) -> String {
     text.chars().filter_map(keep).collect()
 }
 
+/// The labels of single steps: one of several things at once, `A | B`, stands for one after the other.
+pub(crate) fn flattened(labels: &[String]) -> Vec<String> {
+    labels.iter().flat_map(|label| members(label)).map(str::to_owned).collect()
+}
+
+/// The parts of a label between ` | `, outside of quotes.
+pub(crate) fn members(label: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, byte) in label.bytes().enumerate() {
+        match byte {
+            b'"' if !escaped => quoted = !quoted,
+            b'|' if !quoted
+                && at > start
+                && label[..at].ends_with(' ')
+                && label[at + 1..].starts_with(' ') =>
+            {
+                parts.push(&label[start..at - 1]);
+                start = at + 2;
+            }
+            _ => {}
+        }
+        escaped = quoted && byte == b'\\' && !escaped;
+    }
+    parts.push(&label[start..]);
+    parts
+}
+
 /// A label with single blanks.
 fn normal(label: &str) -> String {
     label.split_whitespace().collect::<Vec<&str>>().join(" ")
@@ -154,6 +181,7 @@ pub(crate) fn measure_trace(
     };
     let mut stopped = None;
     for (number, run) in trace.runs.iter().enumerate() {
+        let run = &Run { labels: flattened(&run.labels), deadlock: run.deadlock };
         if let Err(reason) = following.run(run) {
             let which = if trace.runs.len() > 1 { format!("run {}: ", number + 1) } else { String::new() };
             stopped = stopped.or(Some(match reason {

@@ -4,7 +4,7 @@ use model::{ActionInstance, CoverageMap, Decision, DecisionKind, ItemList, Named
 use source::Span;
 
 use crate::flat::{Arc, ArcKind, Component, Flat, FlatTransition};
-use crate::high::HighNet;
+use crate::high::{HighArc, HighNet};
 use crate::text::ArcWord;
 
 /// The list of arcs.
@@ -67,7 +67,7 @@ pub(crate) fn items_of_high(net: &HighNet) -> Vec<ItemList> {
         for arc in &transition.arcs {
             let place = &net.places[arc.place];
             let name = format!("{} {} {}", transition.name, verb(arc.word), place.name);
-            for &kind in &arc.kinds {
+            for &kind in moved_kinds(arc) {
                 let kind = &place.kinds[kind];
                 let name = if kind.is_empty() { name.clone() } else { format!("{name} {kind}") };
                 tokens.push(NamedItem { name, span: arc.span });
@@ -76,6 +76,11 @@ pub(crate) fn items_of_high(net: &HighNet) -> Vec<ItemList> {
         }
     }
     lists(arcs, tokens)
+}
+
+/// The kinds of tokens that an arc moves or reads; what inhibits is neither.
+fn moved_kinds(arc: &HighArc) -> &[usize] {
+    if arc.word == ArcWord::Inhibit { &[] } else { &arc.kinds }
 }
 
 fn verb(word: ArcWord) -> &'static str {
@@ -107,8 +112,8 @@ impl Places {
             guards.push(guard);
             guard += transition.guards.len();
             for arc in &transition.arcs {
-                tokens.push((arc.kinds.clone(), token));
-                token += arc.kinds.len();
+                tokens.push((moved_kinds(arc).to_vec(), token));
+                token += moved_kinds(arc).len();
             }
         }
         Self { arcs, tokens, guards }

@@ -9,7 +9,7 @@ use model::{
     Program, Root, Slot, Telling, Text,
 };
 use rustc_hash::FxHashMap;
-use source::{Diagnostic, Sources};
+use source::{Diagnostic, Sources, Span};
 
 use crate::counted;
 use crate::drawing::{Diagram, NodeKind, Sketch};
@@ -74,7 +74,8 @@ impl Language for NetText {
             constants: input.constants.to_vec(),
         };
         let mut net = origin.load(sources)?;
-        let warnings = std::mem::take(&mut net.warnings);
+        let mut warnings = std::mem::take(&mut net.warnings);
+        warnings.extend(same_names(&net));
         // Guards and abstract states are asked for in the net as it is written.
         let flat = match input.telling {
             Telling::Coverage(_) => None,
@@ -96,6 +97,25 @@ impl Language for NetText {
         let net = load_net(&input.main.name, &input.main.text, None, &[], sources).ok()?;
         Some(counted::map_of_high(&net))
     }
+}
+
+/// Transitions that labels can't tell apart.
+fn same_names(net: &HighNet) -> Vec<Diagnostic> {
+    let mut known: FxHashMap<String, Span> = FxHashMap::default();
+    let mut warnings = Vec::new();
+    for transition in &net.transitions {
+        let gate = crate::flat::gate_name(&transition.name);
+        match known.get(&gate) {
+            Some(&first) => warnings.push(
+                Diagnostic::warning(format!("two transitions have the labels of `{gate}`"))
+                    .label(transition.span, "this one")
+                    .label(first, "and this one")
+                    .note("properties and criteria can't tell them apart"),
+            ),
+            None => drop(known.insert(gate, transition.span)),
+        }
+    }
+    warnings
 }
 
 /// Nets with more kinds of tokens than this are explored as they are written: soon enough to know that a type is endless.

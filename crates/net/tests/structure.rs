@@ -149,8 +149,14 @@ fn siphons_and_traps_are_all_minimal_ones() {
         let transitions = || 0..flat.transitions.len();
         let places = flat.places.len();
         let siphon = |set: &[usize]| transitions().all(|t| !any(t, set, put) || any(t, set, need));
+        // What is needed besides what is taken stays there, unless the place is emptied.
+        let leaves = |transition: usize, set: &[usize]| {
+            let of = |place: usize, kind: fn(ArcKind) -> u32| total(&flat, transition, place, kind);
+            set.iter().any(|&place| of(place, need) > of(place, take) && of(place, empties) == 0)
+        };
         let trap = |set: &[usize]| {
-            transitions().all(|t| !(any(t, set, take) || any(t, set, empties)) || any(t, set, put))
+            transitions()
+                .all(|t| !(any(t, set, take) || any(t, set, empties)) || any(t, set, put) || leaves(t, set))
         };
         let (of_siphons, of_traps) = (siphons(&flat), traps(&flat));
         assert!(of_siphons.complete && of_traps.complete);

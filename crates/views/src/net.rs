@@ -37,6 +37,11 @@ pub fn net(program: &NetProgram, most_states: usize, progress: &Progress) -> (Ne
             arcs: flat.transitions.iter().map(|transition| transition.arcs.len() as u64).sum(),
         });
         shown.structure = Some(structure(flat));
+        shown.remarks.extend(left_out(flat));
+        if flat.places.iter().any(|place| place.is_set) {
+            let remark = "Places that are sets belong to no invariant: a second equal token disappears.";
+            shown.remarks.push(remark.into());
+        }
         let proven = program.flat().is_some_and(|model| model.bounds().iter().all(Option::is_some));
         shown.bounded = proven.then_some(true);
     }
@@ -113,6 +118,23 @@ fn decide_bounds(program: &NetProgram, shown: &mut Net) {
         )),
         Err(reason) => shown.remarks.push(format!("Whether it is bounded is not known: {}.", reason.message)),
     }
+}
+
+/// What can never be marked or fire is not part of the net without values.
+fn left_out(flat: &Flat) -> Option<String> {
+    let places = flat.source_places.iter().enumerate();
+    let empty = places.filter(|(number, _)| !flat.places.iter().any(|place| place.of == *number));
+    let transitions = flat.source_transitions.iter().enumerate();
+    let dead = transitions.filter(|(number, _)| !flat.transitions.iter().any(|one| one.of == *number));
+    let names: Vec<&str> =
+        empty.map(|(_, place)| &*place.name).chain(dead.map(|(_, transition)| &*transition.name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The structure, and what is written as PNML or Promela, is that of what can ever be marked or fire; left \
+             out: {}.",
+            names.join(", ")
+        )
+    })
 }
 
 fn place_name(flat: &Flat, place: usize) -> String {

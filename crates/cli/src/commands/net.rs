@@ -60,7 +60,10 @@ impl Net {
         let (mut shown, found) =
             with_progress(terminal, "exploring", |progress| views::net(program, self.max_states, progress));
         shown.seconds = start.elapsed().as_secs_f64();
-        terminal.show(&shown);
+        let written = [&self.svg, &self.dot, &self.promela, &self.pnml];
+        if !written.into_iter().flatten().any(|path| lts::is_standard_stream(path)) {
+            terminal.show(&shown);
+        }
         match &found.outcome {
             Outcome::Error { error, state } => {
                 let labels =

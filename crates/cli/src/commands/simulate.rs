@@ -23,7 +23,7 @@ use crate::terminal::Terminal;
     watershed simulate protocol.net --steps 500 --concurrent 2 -o run.txt\n  \
     watershed cover protocol.net --example run.txt          measures the run afterwards\n  \
     watershed simulate model.lnt --guide run.txt --values\n\n\
-The same seed gives the same run. Criteria: transitions, states, state-transitions, sequences:L, state-paths:K.")]
+The same seed gives the same run. The exit code is 1 where a criterion of --until is not met. Criteria: transitions, states, state-transitions, sequences:L, state-paths:K.")]
 pub struct Simulate {
     #[command(flatten)]
     source: ModelSource,
@@ -93,7 +93,7 @@ impl Simulate {
         if !self.output.as_deref().is_some_and(lts::is_standard_stream) {
             terminal.show(&self.view(model, labels, &steps, ended, &monitors));
         }
-        Ok(Answer::Yes)
+        Ok(if monitors.iter().all(Monitor::is_met) { Answer::Yes } else { Answer::No })
     }
 
     fn follow(
@@ -129,6 +129,14 @@ impl Simulate {
         let limits = Limits { states: self.max_states, ..Limits::default() };
         let mut monitors: Vec<Monitor> = Vec::new();
         for criterion in &self.until {
+            if let Behaviour::Traces { degree, .. } = criterion
+                && *degree > self.concurrent
+            {
+                return Err(Failure::wrong(format!(
+                    "{criterion} needs steps of {degree} transitions at once"
+                ))
+                .help(format!("add `--concurrent {degree}`")));
+            }
             let monitor = with_progress(terminal, "finding out what is feasible", |progress| {
                 Monitor::new(criterion, model, &limits, progress)
             });

@@ -90,7 +90,7 @@ pub fn classes(flat: &Flat) -> Classes {
             && (0..flat.places.len()).all(|place| outputs[place].len() <= 1 || alone(place)),
         is_extended_free_choice: is_ordinary && pairs(&|one, other| one == other),
         is_asymmetric_choice: is_ordinary && pairs(&|one, other| inside(one, other) || inside(other, one)),
-        is_pure: effects().all(|effect| effect.need() == 0 || effect.put == 0),
+        is_pure: effects().all(|effect| effect.read == 0 && (effect.need() == 0 || effect.put == 0)),
         is_connected,
         is_strongly_connected,
         is_conservative: place_invariants(flat).cover(flat.places.len()),

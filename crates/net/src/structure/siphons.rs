@@ -38,9 +38,13 @@ pub fn siphons(flat: &Flat) -> PlaceSets {
 }
 
 /// The minimal traps: sets of places that keep a token once they have one. Every transition that takes tokens from one, or
-/// empties one of its places, puts a token into it.
+/// empties one of its places, puts a token into it or leaves one that it needs.
 pub fn traps(flat: &Flat) -> PlaceSets {
-    minimal_sets(flat, |effect| effect.take > 0 || effect.reset, |effect| effect.put > 0)
+    minimal_sets(
+        flat,
+        |effect| effect.take > 0 || effect.reset,
+        |effect| effect.put > 0 || (effect.read > 0 && !effect.reset),
+    )
 }
 
 /// A transition: places that make it break a set, and those that mend it.

@@ -58,10 +58,11 @@ pub fn load_net(
 fn explained(diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
     let lower = text.to_lowercase();
     let with_help = |diagnostic: Diagnostic| {
-        let keyword =
+        let found =
             diagnostic.message.split_once("found the keyword `").and_then(|(_, rest)| rest.split_once('`'));
-        match keyword.filter(|(word, _)| lower.contains(&format!("place {word} "))) {
-            Some((word, _)) => diagnostic.help(format!(
+        let keyword = found.map(|(word, _)| word.to_owned());
+        match keyword.filter(|word| lower.contains(&format!("place {word} "))) {
+            Some(word) => diagnostic.help(format!(
                 "`{word}` is a keyword of LNT, so the place of this name can't be used in expressions: rename it"
             )),
             None => diagnostic,

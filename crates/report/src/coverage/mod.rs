@@ -427,7 +427,7 @@ impl fmt::Display for Hole {
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |out: &mut fmt::Formatter<'_>, name: &str, counts: Counts, more: &str| match counts.total {
-            0 => writeln!(out, "{name:<12}none in this model"),
+            0 => writeln!(out, "{name:<11} none in this model"),
             total => writeln!(
                 out,
                 "{name:<12}{:>6.1} %  {} of {}{more}",
