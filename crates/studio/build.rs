@@ -14,18 +14,15 @@ fn main() {
     println!("cargo:rerun-if-changed={}", models.display());
     println!("cargo:rerun-if-changed=build.rs");
     let mut code = String::new();
-    list("PAGE", &page, &["html"], &mut code);
-    let registry = languages::registry();
-    let named = registry.languages().iter().flat_map(|language| language.named_files());
-    let mut extensions: Vec<&str> = registry.extensions().into_iter().chain(named.copied()).collect();
-    extensions.extend(["mcl", "toml", "md"]);
-    list("MODELS", &models, &extensions, &mut code);
+    list("PAGE", &page, Some("html"), &mut code);
+    // Whatever languages there are: all files of the gallery.
+    list("MODELS", &models, None, &mut code);
     std::fs::write(out.join("embedded.rs"), code).expect("the output folder can be written");
 }
 
-fn list(name: &str, folder: &Path, extensions: &[&str], code: &mut String) {
+fn list(name: &str, folder: &Path, extension: Option<&str>, code: &mut String) {
     let mut files = Vec::new();
-    collect(folder, folder, extensions, &mut files);
+    collect(folder, folder, extension, &mut files);
     files.sort();
     writeln!(code, "pub(crate) static {name}: &[(&str, &[u8])] = &[").expect("strings can be written");
     for (short, path) in files {
@@ -34,13 +31,13 @@ fn list(name: &str, folder: &Path, extensions: &[&str], code: &mut String) {
     code.push_str("];\n");
 }
 
-fn collect(root: &Path, folder: &Path, extensions: &[&str], files: &mut Vec<(String, String)>) {
+fn collect(root: &Path, folder: &Path, extension: Option<&str>, files: &mut Vec<(String, String)>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
         if path.is_dir() {
-            collect(root, &path, extensions, files);
-        } else if path.extension().is_some_and(|one| extensions.iter().any(|known| one == *known)) {
+            collect(root, &path, extension, files);
+        } else if extension.is_none_or(|wanted| path.extension().is_some_and(|one| one == wanted)) {
             let short = path.strip_prefix(root).expect("it lies below").to_string_lossy().replace('\\', "/");
             files.push((short, path.display().to_string()));
         }
