@@ -35,7 +35,7 @@ test: page spin
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) test --workspace
 	CARGO_TARGET_DIR=target $(CARGO) test --manifest-path fuzz/Cargo.toml
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page; \
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page BUILT=1; \
 	else echo "npm is missing: the page of watershed studio is not tested"; fi
 
 # Spin counts the markings of nets as well as we do; without it, these tests are skipped.
@@ -46,7 +46,7 @@ spin:
 
 # The page in a real browser.
 test-page: page chromium
-	$(CARGO) build -p cli
+	test -n "$(BUILT)" || $(CARGO) build -p cli
 	cd $(WEB) && WATERSHED=$(CURDIR)/target/debug/watershed timeout 900 npm test
 
 .PHONY: chromium
