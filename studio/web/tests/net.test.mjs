@@ -41,7 +41,7 @@ const enabled = () => tab.evaluate(() => [...document.querySelectorAll("#drawing
 const walked = (steps) => tab.waitForFunction((steps) => window.studio.walk.cursor === steps && window.studio.walk.here?.node === window.studio.walk.node, steps);
 
 describe("the token game", () => {
-  const philosophers = "crates/net/tests/nets/philosophers.net";
+  const philosophers = "models/philosophers_net/philosophers_net.net";
 
   test("transitions fire by a click, tokens move, and a step is undone", async () => {
     await open(philosophers);
