@@ -1,0 +1,724 @@
+//! Matching modulo the laws of operators.
+//!
+//! What can be matched in one way only is matched at once. The rest is put aside as goals, which are solved one after the
+//! other with backtracking; for every solution a continuation is called, which decides whether to go on.
+
+use num_bigint::BigUint;
+
+use super::code::{BagPattern, Code, ListPart, ListPattern, Pattern, Taker};
+use super::{Engine, Stop};
+use crate::signature::SymbolId;
+use crate::terms::{TermId, Top};
+
+/// What is still to be matched.
+pub type Goal<'c> = (&'c Pattern, TermId);
+
+/// Says whether the search is over.
+pub type Found<'k> = &'k mut dyn FnMut(&mut Engine) -> Result<bool, Stop>;
+
+impl Engine {
+    #[inline]
+    fn slot(&self, base: usize, slot: u32) -> TermId {
+        self.stack[base + slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn bind(&mut self, base: usize, slot: u32, term: TermId) {
+        self.stack[base + slot as usize] = term;
+        self.trail.push((base + slot as usize) as u32);
+    }
+
+    #[inline]
+    pub(super) fn undo(&mut self, mark: usize) {
+        while self.trail.len() > mark {
+            let at = self.trail.pop().expect("it is longer");
+            self.stack[at as usize] = TermId::NONE;
+        }
+    }
+
+    /// Matches what can be matched in one way; goals are what is left. False where there is no match.
+    pub(super) fn match_simple<'c>(
+        &mut self,
+        code: &'c Code,
+        pattern: &'c Pattern,
+        subject: TermId,
+        base: usize,
+        goals: &mut Vec<Goal<'c>>,
+    ) -> bool {
+        match pattern {
+            Pattern::Variable { slot, sort } => {
+                let bound = self.slot(base, *slot);
+                if bound != TermId::NONE {
+                    return bound == subject;
+                }
+                if !code.signature.leq(self.terms.sort(subject), *sort) {
+                    return false;
+                }
+                self.bind(base, *slot, subject);
+                true
+            }
+            Pattern::Ground(term) => *term == subject,
+            Pattern::Free { symbol, arguments } => {
+                if !self.terms.has_top(subject, *symbol) {
+                    return false;
+                }
+                for (at, argument) in arguments.iter().enumerate() {
+                    let inner = TermId(self.terms.row(subject)[at]);
+                    if !self.match_simple(code, argument, inner, base, goals) {
+                        return false;
+                    }
+                }
+                true
+            }
+            Pattern::Iter { symbol, count, inner } => {
+                if !self.terms.has_top(subject, *symbol) {
+                    return false;
+                }
+                let row = self.terms.row(subject);
+                let rest = if let ([below, have], [want]) = (row, &count.to_u32_digits()[..]) {
+                    let below = TermId(*below);
+                    match have.cmp(want) {
+                        std::cmp::Ordering::Less => return false,
+                        std::cmp::Ordering::Equal => below,
+                        std::cmp::Ordering::Greater => {
+                            let row = [below.0, have - want];
+                            self.terms.made(&code.signature, *symbol, &row)
+                        }
+                    }
+                } else {
+                    let (have, below) = self.terms.iterations(subject);
+                    if have < *count {
+                        return false;
+                    }
+                    let rest = have - count;
+                    match rest == BigUint::ZERO {
+                        true => below,
+                        false => self.terms.make_iter(&code.signature, *symbol, &rest, below),
+                    }
+                };
+                // A part of a normal form is one.
+                if self.terms.is_reduced(subject) {
+                    self.terms.set_reduced(rest);
+                }
+                self.match_simple(code, inner, rest, base, goals)
+            }
+            Pattern::Pair { symbol, .. } => {
+                let data = code.signature.symbol(*symbol);
+                if !self.terms.has_top(subject, *symbol) && data.identity().is_none() && !data.idem {
+                    return false;
+                }
+                goals.push((pattern, subject));
+                true
+            }
+            Pattern::List(list) => {
+                let fits = self.terms.has_top(subject, list.symbol)
+                    || code.signature.symbol(list.symbol).identity().is_some();
+                if fits {
+                    goals.push((pattern, subject));
+                }
+                fits
+            }
+            Pattern::Bag(bag) => {
+                if self.terms.has_top(subject, bag.symbol) {
+                    if !self.bag_may_match(code, bag, subject) {
+                        return false;
+                    }
+                } else if code.signature.symbol(bag.symbol).identity().is_none() {
+                    return false;
+                }
+                goals.push((pattern, subject));
+                true
+            }
+        }
+    }
+
+    /// Whether everything that a bag pattern names is there, as far as operators tell.
+    fn bag_may_match(&self, code: &Code, bag: &BagPattern, subject: TermId) -> bool {
+        let pairs = self.terms.row(subject).as_chunks::<2>().0;
+        for &(term, times) in &bag.ground {
+            let at = pairs.partition_point(|pair| self.terms.compare(TermId(pair[0]), term).is_lt());
+            if pairs.get(at).is_none_or(|pair| pair[0] != term.0 || pair[1] < times) {
+                return false;
+            }
+        }
+        for (pattern, _) in &bag.elements {
+            let top = match pattern {
+                Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => *symbol,
+                _ => continue,
+            };
+            let range = self.range_of(code, pairs, top);
+            if range.is_empty() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Where the elements with an operator at the top are.
+    fn range_of(&self, code: &Code, pairs: &[[u32; 2]], top: SymbolId) -> std::ops::Range<usize> {
+        let rank = |symbol: SymbolId| {
+            let data = code.signature.symbol(symbol);
+            (data.arity(), symbol.0)
+        };
+        let wanted = rank(top);
+        let of = |pair: &[u32; 2]| match self.terms.top(TermId(pair[0])) {
+            Top::Symbol(symbol) => rank(symbol),
+            Top::Variable(sort) => (0, 1 << 31 | sort.0),
+        };
+        let start = pairs.partition_point(|pair| of(pair) < wanted);
+        let length = pairs[start..].partition_point(|pair| of(pair) == wanted);
+        start..start + length
+    }
+
+    /// Solves goals. The list is as it was before, unless the search is over.
+    pub(super) fn solve<'c>(
+        &mut self,
+        code: &'c Code,
+        goals: &mut Vec<Goal<'c>>,
+        base: usize,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let Some((pattern, subject)) = goals.pop() else { return found(self) };
+        let over = stacker::maybe_grow(64 << 10, 4 << 20, || match pattern {
+            Pattern::Pair { symbol, one, two } => self.solve_pair(code, *symbol, one, two, subject, goals, base, found),
+            Pattern::List(list) => self.solve_list(code, list, subject, goals, base, found),
+            Pattern::Bag(bag) => self.solve_bag(code, bag, subject, goals, base, found),
+            _ => unreachable!("matched at once"),
+        })?;
+        if !over {
+            goals.push((pattern, subject));
+        }
+        Ok(over)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn solve_pair<'c>(
+        &mut self,
+        code: &'c Code,
+        symbol: SymbolId,
+        one: &'c Pattern,
+        two: &'c Pattern,
+        subject: TermId,
+        goals: &mut Vec<Goal<'c>>,
+        base: usize,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let data = code.signature.symbol(symbol);
+        let mut ways: Vec<(TermId, TermId)> = Vec::new();
+        if self.terms.has_top(subject, symbol) {
+            let row = self.terms.row(subject);
+            let (a, b) = (TermId(row[0]), TermId(row[1]));
+            ways.push((a, b));
+            if data.comm && a != b {
+                ways.push((b, a));
+            }
+        }
+        if let Some(identity) = data.left_identity {
+            ways.push((identity, subject));
+        }
+        if let Some(identity) = data.right_identity {
+            ways.push((subject, identity));
+        }
+        if data.idem {
+            ways.push((subject, subject));
+        }
+        for at in 0..ways.len() {
+            let (a, b) = ways[at];
+            if ways[..at].contains(&(a, b)) {
+                continue;
+            }
+            let (mark, before) = (self.trail.len(), goals.len());
+            if self.match_simple(code, one, a, base, goals)
+                && self.match_simple(code, two, b, base, goals)
+                && self.solve(code, goals, base, found)?
+            {
+                return Ok(true);
+            }
+            goals.truncate(before);
+            self.undo(mark);
+        }
+        Ok(false)
+    }
+
+    fn solve_list<'c>(
+        &mut self,
+        code: &'c Code,
+        list: &'c ListPattern,
+        subject: TermId,
+        goals: &mut Vec<Goal<'c>>,
+        base: usize,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let mut elements = self.pool.pop().unwrap_or_default();
+        elements.clear();
+        if self.terms.has_top(subject, list.symbol) {
+            elements.extend_from_slice(self.terms.row(subject));
+        } else if code.signature.symbol(list.symbol).identity() != Some(subject) {
+            elements.push(subject.0);
+        }
+        let mut search = ListSearch { code, list, base };
+        let result = match list.extension {
+            None => search.part(self, 0, 0, &elements, goals, found, 0),
+            Some((left, right)) => {
+                // What is matched is the whole, or at least two of more elements.
+                let mut over = false;
+                for start in 0..elements.len().max(1) {
+                    let mark = self.trail.len();
+                    if start > 0 {
+                        let mut before = elements[..start].to_vec();
+                        let term = self.terms.make_list(&code.signature, list.symbol, &mut before);
+                        self.terms.set_reduced(term);
+                        self.bind(base, left, term);
+                    }
+                    let _ = right;
+                    if search.part(self, 0, start, &elements, goals, found, start)? {
+                        over = true;
+                        break;
+                    }
+                    self.undo(mark);
+                }
+                Ok(over)
+            }
+        };
+        self.pool.push(elements);
+        result
+    }
+
+    fn solve_bag<'c>(
+        &mut self,
+        code: &'c Code,
+        bag: &'c BagPattern,
+        subject: TermId,
+        goals: &mut Vec<Goal<'c>>,
+        base: usize,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let mut left = self.pairs.pop().unwrap_or_default();
+        left.clear();
+        if self.terms.has_top(subject, bag.symbol) {
+            left.extend_from_slice(self.terms.row(subject).as_chunks::<2>().0);
+        } else if code.signature.symbol(bag.symbol).identity() != Some(subject) {
+            left.push([subject.0, 1]);
+        }
+        let result = self.bag_ground(code, bag, &mut left, goals, base, found);
+        self.pairs.push(left);
+        result
+    }
+
+    /// Takes away what is known; then looks for elements, then for variables.
+    fn bag_ground<'c>(
+        &mut self,
+        code: &'c Code,
+        bag: &'c BagPattern,
+        left: &mut Vec<[u32; 2]>,
+        goals: &mut Vec<Goal<'c>>,
+        base: usize,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        for &(term, times) in &bag.ground {
+            if !take(left, term, times) {
+                return Ok(false);
+            }
+        }
+        for taker in &bag.takers {
+            let bound = self.slot(base, taker.slot);
+            if bound != TermId::NONE && !self.take_bound(code, bag.symbol, left, bound, taker.times) {
+                return Ok(false);
+            }
+        }
+        let mut free: [usize; 16] = [usize::MAX; 16];
+        let mut count = 0;
+        for (at, taker) in bag.takers.iter().enumerate() {
+            if self.slot(base, taker.slot) == TermId::NONE {
+                if count == free.len() {
+                    return Err(Stop::limit("a pattern has too many variables in one bag"));
+                }
+                free[count] = at;
+                count += 1;
+            }
+        }
+        BagSearch { code, bag, base, free: &free[..count] }.element(self, 0, left, goals, found)
+    }
+
+    fn take_bound(&mut self, code: &Code, symbol: SymbolId, left: &mut [[u32; 2]], bound: TermId, times: u32) -> bool {
+        if code.signature.symbol(symbol).identity() == Some(bound) {
+            return true;
+        }
+        if !self.terms.has_top(bound, symbol) {
+            return take(left, bound, times);
+        }
+        let pairs = self.terms.row(bound).as_chunks::<2>().0;
+        pairs.iter().all(|pair| take(left, TermId(pair[0]), pair[1] * times))
+    }
+}
+
+fn take(left: &mut [[u32; 2]], term: TermId, times: u32) -> bool {
+    match left.iter_mut().find(|pair| pair[0] == term.0) {
+        Some(pair) if pair[1] >= times => {
+            pair[1] -= times;
+            true
+        }
+        _ => false,
+    }
+}
+
+struct BagSearch<'c, 'f> {
+    code: &'c Code,
+    bag: &'c BagPattern,
+    base: usize,
+    /// The variables that have no value yet.
+    free: &'f [usize],
+}
+
+impl<'c> BagSearch<'c, '_> {
+    /// Finds elements for the patterns from one on.
+    fn element(
+        &self,
+        engine: &mut Engine,
+        at: usize,
+        left: &mut Vec<[u32; 2]>,
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let Some((pattern, times)) = self.bag.elements.get(at) else {
+            return self.variables(engine, left, goals, found);
+        };
+        let range = match pattern {
+            Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => engine.range_of(self.code, left, *symbol),
+            _ => 0..left.len(),
+        };
+        for chosen in range {
+            if left[chosen][1] < *times {
+                continue;
+            }
+            let (mark, before) = (engine.trail.len(), goals.len());
+            let subject = TermId(left[chosen][0]);
+            if engine.match_simple(self.code, pattern, subject, self.base, goals) {
+                left[chosen][1] -= times;
+                if self.element(engine, at + 1, left, goals, found)? {
+                    return Ok(true);
+                }
+                left[chosen][1] += times;
+            }
+            goals.truncate(before);
+            engine.undo(mark);
+        }
+        Ok(false)
+    }
+
+    /// Variables that an element has given a value have to be there; the others share what is left.
+    fn variables(
+        &self,
+        engine: &mut Engine,
+        left: &mut Vec<[u32; 2]>,
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let is_bound = |engine: &Engine, at: usize| engine.slot(self.base, self.bag.takers[at].slot) != TermId::NONE;
+        if self.free.iter().any(|&at| is_bound(engine, at)) {
+            let mut rest = left.clone();
+            let mut open = Vec::new();
+            for &at in self.free {
+                let taker = &self.bag.takers[at];
+                let bound = engine.slot(self.base, taker.slot);
+                if bound == TermId::NONE {
+                    open.push(at);
+                } else if !engine.take_bound(self.code, self.bag.symbol, &mut rest, bound, taker.times) {
+                    return Ok(false);
+                }
+            }
+            return self.share(engine, &open, &mut rest, goals, found);
+        }
+        self.share(engine, self.free, left, goals, found)
+    }
+
+    fn share(
+        &self,
+        engine: &mut Engine,
+        open: &[usize],
+        left: &mut Vec<[u32; 2]>,
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let Some((&first, rest)) = open.split_first() else {
+            return match left.iter().all(|pair| pair[1] == 0) {
+                true => engine.solve(self.code, goals, self.base, found),
+                false => Ok(false),
+            };
+        };
+        let taker = self.bag.takers[first];
+        // With an extension, the pattern itself takes two elements or all.
+        if taker.extension {
+            return self.leave(engine, taker, left, goals, found);
+        }
+        if rest.is_empty() {
+            return self.take_all(engine, taker, left, goals, found);
+        }
+        // A variable that takes everything before what is left over: enough for most rules, and first for all.
+        if taker.single {
+            for at in 0..left.len() {
+                if left[at][1] < taker.times {
+                    continue;
+                }
+                let term = TermId(left[at][0]);
+                if !self.code.signature.leq(engine.terms.sort(term), taker.sort) {
+                    continue;
+                }
+                let mark = engine.trail.len();
+                engine.bind(self.base, taker.slot, term);
+                left[at][1] -= taker.times;
+                if self.share(engine, rest, left, goals, found)? {
+                    return Ok(true);
+                }
+                left[at][1] += taker.times;
+                engine.undo(mark);
+            }
+            if taker.empty {
+                return self.take_some(engine, taker, &[], rest, left, goals, found);
+            }
+            return Ok(false);
+        }
+        // All ways to take some: larger shares first where only what is left over follows, else smaller ones.
+        let most: Vec<u32> = left.iter().map(|pair| pair[1] / taker.times).collect();
+        let down = matches!(rest, [last] if self.bag.takers[*last].extension);
+        let mut share = if down { most.clone() } else { vec![0; most.len()] };
+        loop {
+            if self.take_some(engine, taker, &share, rest, left, goals, found)? {
+                return Ok(true);
+            }
+            let end = |at: usize| if down { share[at] == 0 } else { share[at] == most[at] };
+            let Some(at) = (0..share.len()).find(|&at| !end(at)) else { return Ok(false) };
+            share[at] = if down { share[at] - 1 } else { share[at] + 1 };
+            for before in 0..at {
+                share[before] = if down { most[before] } else { 0 };
+            }
+            engine.check()?;
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn take_some(
+        &self,
+        engine: &mut Engine,
+        taker: Taker,
+        share: &[u32],
+        rest: &[usize],
+        left: &mut Vec<[u32; 2]>,
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let Some(term) = self.term_of(engine, taker, left, share) else { return Ok(false) };
+        let mark = engine.trail.len();
+        engine.bind(self.base, taker.slot, term);
+        for (pair, taken) in left.iter_mut().zip(share) {
+            pair[1] -= taken * taker.times;
+        }
+        let over = self.share(engine, rest, left, goals, found)?;
+        for (pair, taken) in left.iter_mut().zip(share) {
+            pair[1] += taken * taker.times;
+        }
+        if !over {
+            engine.undo(mark);
+        }
+        Ok(over)
+    }
+
+    /// The term of a share, if its sort fits.
+    fn term_of(&self, engine: &mut Engine, taker: Taker, left: &[[u32; 2]], share: &[u32]) -> Option<TermId> {
+        let mut parts = std::mem::take(&mut engine.parts);
+        parts.clear();
+        parts.extend(left.iter().zip(share).filter(|(_, taken)| **taken > 0).map(|(pair, &taken)| (TermId(pair[0]), taken)));
+        let term = match parts[..] {
+            [] if !taker.empty => None,
+            _ => Some(engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts)),
+        };
+        engine.parts = parts;
+        let term = term?;
+        if !self.code.signature.leq(engine.sort_of(self.code, term), taker.sort) {
+            return None;
+        }
+        Some(term)
+    }
+
+    /// The last variable takes what is left.
+    fn take_all(
+        &self,
+        engine: &mut Engine,
+        taker: Taker,
+        left: &mut Vec<[u32; 2]>,
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        if left.iter().any(|pair| pair[1] % taker.times != 0) {
+            return Ok(false);
+        }
+        if taker.single && left.iter().map(|pair| pair[1] / taker.times).sum::<u32>() > 1 {
+            return Ok(false);
+        }
+        let mut parts = std::mem::take(&mut engine.parts);
+        parts.clear();
+        parts.extend(
+            left.iter().filter(|pair| pair[1] > 0).map(|pair| (TermId(pair[0]), pair[1] / taker.times)),
+        );
+        let term = match parts[..] {
+            [] if !taker.empty => None,
+            _ => Some(engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts)),
+        };
+        engine.parts = parts;
+        let Some(term) = term else { return Ok(false) };
+        if !self.code.signature.leq(engine.sort_of(self.code, term), taker.sort) {
+            return Ok(false);
+        }
+        let mark = engine.trail.len();
+        engine.bind(self.base, taker.slot, term);
+        let over = engine.solve(self.code, goals, self.base, found)?;
+        if !over {
+            engine.undo(mark);
+        }
+        Ok(over)
+    }
+
+    /// What no pattern and no variable has taken stays as it is.
+    fn leave(
+        &self,
+        engine: &mut Engine,
+        taker: Taker,
+        left: &mut [[u32; 2]],
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let mark = engine.trail.len();
+        let some = left.iter().any(|pair| pair[1] > 0);
+        if some {
+            if self.taken(engine) < 2 {
+                return Ok(false);
+            }
+            let mut parts = std::mem::take(&mut engine.parts);
+            parts.clear();
+            parts.extend(left.iter().filter(|pair| pair[1] > 0).map(|pair| (TermId(pair[0]), pair[1])));
+            let term = engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts);
+            engine.parts = parts;
+            let _ = engine.sort_of(self.code, term);
+            engine.bind(self.base, taker.slot, term);
+        }
+        let over = engine.solve(self.code, goals, self.base, found)?;
+        if !over {
+            engine.undo(mark);
+        }
+        Ok(over)
+    }
+
+    /// How many elements the pattern has taken, two for many.
+    fn taken(&self, engine: &Engine) -> u32 {
+        let mut taken: u32 = self.bag.ground.iter().map(|&(_, times)| times).sum();
+        taken += self.bag.elements.iter().map(|(_, times)| times).sum::<u32>();
+        let identity = self.code.signature.symbol(self.bag.symbol).identity();
+        for taker in self.bag.takers.iter().filter(|taker| !taker.extension) {
+            let term = engine.slot(self.base, taker.slot);
+            if Some(term) != identity {
+                taken += if engine.terms.has_top(term, self.bag.symbol) { 2 } else { taker.times };
+            }
+        }
+        taken
+    }
+}
+
+struct ListSearch<'c> {
+    code: &'c Code,
+    list: &'c ListPattern,
+    base: usize,
+}
+
+impl<'c> ListSearch<'c> {
+    /// Matches the parts from one on with the elements from one on; `start` is where the first part began.
+    #[allow(clippy::too_many_arguments)]
+    fn part(
+        &mut self,
+        engine: &mut Engine,
+        part: usize,
+        at: usize,
+        elements: &[u32],
+        goals: &mut Vec<Goal<'c>>,
+        found: Found<'_>,
+        start: usize,
+    ) -> Result<bool, Stop> {
+        let (code, symbol, base) = (self.code, self.list.symbol, self.base);
+        let Some(next) = self.list.parts.get(part) else {
+            if at == elements.len() {
+                if start > 0 && at - start < 2 {
+                    return Ok(false);
+                }
+                return engine.solve(code, goals, base, found);
+            }
+            let Some((_, right)) = self.list.extension else { return Ok(false) };
+            if at - start < 2 {
+                return Ok(false);
+            }
+            let mark = engine.trail.len();
+            let mut after = elements[at..].to_vec();
+            let term = engine.terms.make_list(&code.signature, symbol, &mut after);
+            engine.terms.set_reduced(term);
+            engine.bind(base, right, term);
+            let over = engine.solve(code, goals, base, found)?;
+            if !over {
+                engine.undo(mark);
+            }
+            return Ok(over);
+        };
+        match next {
+            ListPart::Element(pattern) => {
+                let Some(&element) = elements.get(at) else { return Ok(false) };
+                let (mark, before) = (engine.trail.len(), goals.len());
+                if engine.match_simple(code, pattern, TermId(element), base, goals)
+                    && self.part(engine, part + 1, at + 1, elements, goals, found, start)?
+                {
+                    return Ok(true);
+                }
+                goals.truncate(before);
+                engine.undo(mark);
+                Ok(false)
+            }
+            ListPart::Variable(taker) => {
+                let bound = engine.slot(base, taker.slot);
+                if bound != TermId::NONE {
+                    let mut row = Vec::new();
+                    if code.signature.symbol(symbol).identity() != Some(bound) {
+                        engine.terms.append(symbol, bound, &mut row);
+                    }
+                    return match elements[at..].starts_with(&row) {
+                        true => self.part(engine, part + 1, at + row.len(), elements, goals, found, start),
+                        false => Ok(false),
+                    };
+                }
+                let least = usize::from(!taker.empty);
+                let most = if taker.single { 1 } else { elements.len() - at };
+                let last = part + 1 == self.list.parts.len() && self.list.extension.is_none();
+                // What the parts behind need at least.
+                let needed: usize = self.list.parts[part + 1..]
+                    .iter()
+                    .map(|part| usize::from(!matches!(part, ListPart::Variable(taker) if taker.empty)))
+                    .sum();
+                let most = most.min((elements.len() - at).saturating_sub(needed));
+                let least = if last { least.max(elements.len() - at) } else { least };
+                for length in least..=most {
+                    let mut row = engine.pool.pop().unwrap_or_default();
+                    row.clear();
+                    row.extend_from_slice(&elements[at..at + length]);
+                    let term = engine.terms.make_list(&code.signature, symbol, &mut row);
+                    engine.pool.push(row);
+                    if !code.signature.leq(engine.sort_of(code, term), taker.sort) {
+                        continue;
+                    }
+                    let mark = engine.trail.len();
+                    engine.bind(base, taker.slot, term);
+                    if self.part(engine, part + 1, at + length, elements, goals, found, start)? {
+                        return Ok(true);
+                    }
+                    engine.undo(mark);
+                    engine.check()?;
+                }
+                Ok(false)
+            }
+        }
+    }
+}

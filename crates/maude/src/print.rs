@@ -1,0 +1,337 @@
+//! Terms as text, in the form in which they could be read again.
+
+use num_bigint::BigUint;
+
+use crate::names::Name;
+use crate::signature::{Signature, SymbolId, Theory};
+use crate::syntax::lexer::is_special;
+use crate::terms::{TermId, Terms, Top};
+
+/// Arguments in parentheses after a name may have this precedence without parentheses of their own.
+const PREFIX: u32 = 95;
+const ANY: u32 = 127;
+
+/// How terms are printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Whether `format` attributes count.
+    pub format: bool,
+    /// Whether operators are written between their arguments.
+    pub mixfix: bool,
+    /// Whether lists and bags are written without inner parentheses.
+    pub flat: bool,
+    /// Whether all parentheses are written.
+    pub parentheses: bool,
+    /// Whether numbers are written with digits.
+    pub number: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { format: true, mixfix: true, flat: true, parentheses: false, number: true }
+    }
+}
+
+/// A term as text.
+pub fn plain(signature: &Signature, terms: &Terms, term: TermId) -> String {
+    styled(signature, terms, term, Style::default())
+}
+
+/// A term as text on one line, whatever its operators' formats say.
+pub fn one_line(signature: &Signature, terms: &Terms, term: TermId) -> String {
+    styled(signature, terms, term, Style { format: false, ..Style::default() })
+}
+
+/// A term as text in some style.
+pub fn styled(signature: &Signature, terms: &Terms, term: TermId, style: Style) -> String {
+    let mut printer = Printer {
+        signature,
+        terms,
+        style,
+        out: String::new(),
+        indent: 0,
+        minus: signature.special("MinusSymbol"),
+        successor: signature.special("SuccSymbol"),
+        division: signature.special("DivisionSymbol"),
+    };
+    printer.term(term, ANY, false);
+    printer.out
+}
+
+struct Printer<'a> {
+    signature: &'a Signature,
+    terms: &'a Terms,
+    style: Style,
+    out: String,
+    indent: usize,
+    minus: Option<SymbolId>,
+    successor: Option<SymbolId>,
+    division: Option<SymbolId>,
+}
+
+impl Printer<'_> {
+    fn term(&mut self, term: TermId, limit: u32, known: bool) {
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.term_here(term, limit, known));
+    }
+
+    fn term_here(&mut self, term: TermId, limit: u32, known: bool) {
+        let symbol = match self.terms.top(term) {
+            Top::Variable(sort) => {
+                self.out.push_str(self.terms.variable_name(term).text());
+                self.out.push(':');
+                self.out.push_str(self.signature.sort_name(sort));
+                return;
+            }
+            Top::Symbol(symbol) => symbol,
+        };
+        let data = self.signature.symbol(symbol);
+        if data.theory == Theory::Data {
+            self.data(term, symbol);
+            return;
+        }
+        if self.style.number {
+            if let Some(text) = self.number(term) {
+                self.out.push_str(&text);
+                return;
+            }
+        }
+        let doubt = !known && self.signature.is_overloaded(symbol) && data.special.is_none();
+        if doubt {
+            self.out.push('(');
+        }
+        self.application(term, symbol, if doubt { ANY } else { limit });
+        if doubt {
+            self.out.push_str(").");
+            self.out.push_str(self.signature.sort_name(self.terms.sort(term)));
+        }
+    }
+
+    /// An integer or rational number.
+    fn number(&self, term: TermId) -> Option<String> {
+        let symbol = self.terms.symbol(term)?;
+        let natural = |term: TermId| -> Option<BigUint> {
+            let symbol = self.terms.symbol(term)?;
+            if Some(symbol) == self.successor {
+                let (count, base) = self.terms.iterations(term);
+                let zero = self.terms.symbol(base)?;
+                return (self.signature.symbol(zero).name.text() == "0").then_some(count);
+            }
+            None
+        };
+        let integer = |term: TermId| -> Option<String> {
+            if self.minus.is_some() && self.terms.symbol(term) == self.minus {
+                return natural(TermId(self.terms.row(term)[0])).map(|number| format!("-{number}"));
+            }
+            natural(term).map(|number| number.to_string())
+        };
+        if Some(symbol) == self.division && self.division.is_some() {
+            let row = self.terms.row(term);
+            let (above, below) = (integer(TermId(row[0]))?, natural(TermId(row[1]))?);
+            return Some(format!("{above}/{below}"));
+        }
+        integer(term)
+    }
+
+    fn data(&mut self, term: TermId, symbol: SymbolId) {
+        let data = self.signature.symbol(symbol);
+        match data.special.as_ref().map(|special| special.id.text()) {
+            Some("StringSymbol") => self.out.push_str(&quoted(&self.terms.string_text(term))),
+            Some("FloatSymbol") => self.out.push_str(&float_text(self.terms.float_value(term))),
+            _ => {
+                self.out.push('\'');
+                self.out.push_str(self.terms.quoted_name(term).text());
+            }
+        }
+    }
+
+    fn application(&mut self, term: TermId, symbol: SymbolId, limit: u32) {
+        let data = self.signature.symbol(symbol);
+        let arguments = self.terms.arguments(term);
+        // Whether the kinds of arguments follow from the name alone.
+        let known = self.signature.named(data.name).iter().all(|&other| {
+            let other = self.signature.symbol(other);
+            other.arity() != data.arity() || other.domain == data.domain
+        });
+        if data.theory == Theory::Iter {
+            let (count, inner) = self.terms.iterations(term);
+            if count != BigUint::from(1u32) {
+                self.out.push_str(&format!("{}^{count}(", data.name));
+                self.term(inner, PREFIX, known);
+                self.out.push(')');
+                return;
+            }
+        }
+        if data.is_special("SortTestSymbol") {
+            self.term(arguments[0], 0, known);
+            self.out.push_str(" :: ");
+            self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
+            return;
+        }
+        if data.mixfix.is_empty() || !self.style.mixfix {
+            self.out.push_str(&unquoted(data.name));
+            if !arguments.is_empty() {
+                self.out.push('(');
+                for (at, &argument) in arguments.iter().enumerate() {
+                    if at > 0 {
+                        self.out.push_str(", ");
+                    }
+                    self.term(argument, PREFIX, known);
+                }
+                self.out.push(')');
+            }
+            return;
+        }
+        let wrapped = data.prec > limit || (self.style.parentheses && !arguments.is_empty());
+        if wrapped {
+            self.out.push('(');
+        }
+        let format = data.format.clone().filter(|format| self.style.format && format.len() == data.mixfix.len() + 1);
+        let mut next = 0;
+        let rounds = if data.is_assoc() { arguments.len() - 1 } else { 1 };
+        let open = data.mixfix.first() == Some(&None) && data.mixfix.last() == Some(&None);
+        if rounds > 1 && !open {
+            // A closed associative operator: `< < a b > c >` from the left.
+            self.closed_chain(symbol, &arguments, rounds);
+        } else {
+            for round in 0..rounds {
+                let start = usize::from(round > 0);
+                for at in start..data.mixfix.len() {
+                    let text = match data.mixfix[at] {
+                        Some(word) => Some(word),
+                        None => None,
+                    };
+                    self.space(data.mixfix.as_slice(), at, format.as_deref(), round == 0 && at == 0);
+                    match text {
+                        Some(word) => self.out.push_str(word.text()),
+                        None => {
+                            let hole = match rounds {
+                                1 => next,
+                                _ => usize::from(next + 1 == arguments.len()),
+                            };
+                            self.term(arguments[next], data.gather[hole], known);
+                            next += 1;
+                        }
+                    }
+                }
+            }
+            if let Some(format) = &format {
+                self.formatted(format[data.mixfix.len()], false);
+            }
+        }
+        if wrapped {
+            self.out.push(')');
+        }
+    }
+
+    fn closed_chain(&mut self, symbol: SymbolId, arguments: &[TermId], rounds: usize) {
+        let data = self.signature.symbol(symbol);
+        // Every operator but the last opens before the first argument.
+        let holes: Vec<usize> = (0..data.mixfix.len()).filter(|&at| data.mixfix[at].is_none()).collect();
+        let words = |this: &mut Self, range: std::ops::Range<usize>| {
+            for at in range {
+                this.space(&data.mixfix, at, None, at == 0);
+                if let Some(word) = data.mixfix[at] {
+                    this.out.push_str(word.text());
+                }
+            }
+        };
+        for _ in 0..rounds {
+            words(self, 0..holes[0]);
+        }
+        self.space(&data.mixfix, holes[0], None, holes[0] == 0);
+        self.term(arguments[0], data.gather[0], true);
+        for &argument in &arguments[1..] {
+            words(self, holes[0] + 1..holes[1]);
+            self.space(&data.mixfix, holes[1], None, false);
+            self.term(argument, data.gather[1], true);
+            words(self, holes[1] + 1..data.mixfix.len());
+        }
+    }
+
+    /// What stands before a part of a name.
+    fn space(&mut self, parts: &[Option<Name>], at: usize, format: Option<&[Name]>, first: bool) {
+        let special = |part: Option<Name>| part.is_some_and(|word| word.text().len() == 1 && word.text().starts_with(is_special));
+        let usual = !first && at > 0 && !special(parts[at]) && !special(parts[at - 1]);
+        match format {
+            Some(format) => self.formatted(format[at], usual),
+            None if usual => self.out.push(' '),
+            None => {}
+        }
+    }
+
+    fn formatted(&mut self, word: Name, usual: bool) {
+        for letter in word.text().chars() {
+            match letter {
+                'd' if usual => self.out.push(' '),
+                's' => self.out.push(' '),
+                't' => self.out.push('\t'),
+                'n' => self.out.push('\n'),
+                'i' => self.out.extend(std::iter::repeat_n(' ', self.indent * 2)),
+                '+' => self.indent += 1,
+                '-' => self.indent = self.indent.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A name without the backquotes that keep special characters apart.
+pub fn unquoted(name: Name) -> String {
+    let text = name.text();
+    if !text.contains('`') {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '`' if chars.peek().is_some_and(|&next| is_special(next)) => {}
+            '`' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A string with quotation marks and escapes.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\x07' => out.push_str("\\a"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\x0b' => out.push_str("\\v"),
+            c if (c as u32) < 32 || c as u32 == 127 => out.push_str(&format!("\\{:03o}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A floating-point number: as many digits as tell it from all others, an exponent where it is needed.
+pub fn float_text(value: f64) -> String {
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity".into() } else { "-Infinity".into() };
+    }
+    if value == 0.0 {
+        return if value.is_sign_negative() { "-0.0".into() } else { "0.0".into() };
+    }
+    // Seventeen digits tell every number; trailing zeros say nothing.
+    let text = format!("{value:.16e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = mantissa.trim_end_matches('0');
+    let mantissa = if mantissa.ends_with('.') { format!("{mantissa}0") } else { mantissa.to_owned() };
+    match exponent {
+        "0" => mantissa,
+        exponent if exponent.starts_with('-') => format!("{mantissa}e{exponent}"),
+        exponent => format!("{mantissa}e+{exponent}"),
+    }
+}

@@ -1,0 +1,5 @@
+//! Text → tokens → modules, views and commands whose terms are still tokens.
+
+pub mod lexer;
+pub mod parser;
+pub mod tree;
