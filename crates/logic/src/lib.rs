@@ -37,6 +37,7 @@ mod game;
 mod honesty;
 mod lexer;
 mod linear;
+pub mod ltl;
 mod macros;
 mod parity;
 mod parser;
