@@ -317,14 +317,15 @@ fn automata_of_common_formulas_are_small() {
 #[test]
 fn marks_decide_which_steps_are_superfluous() {
     let mut formulas = Formulas::new();
-    let p = formulas.proposition(0);
-    let next = formulas.next(p);
-    let once = formulas.until(p, next);
+    let (p, q) = (formulas.proposition(0), formulas.proposition(1));
+    let next = formulas.next(q);
+    let pair = formulas.and(p, next);
+    let once = formulas.eventually(pair);
     let later = formulas.next(once);
     let both = formulas.and(once, later);
     let always = formulas.always(both);
     let formula = formulas.not(always);
-    let mut graph = Graph::new(vec![vec![1], vec![0]], vec![1, 1]);
+    let mut graph = Graph::new(vec![vec![1], vec![0]], vec![1, 2]);
     let lasso = check(&mut graph, &formulas, formula).unwrap().unwrap();
     validate(&graph, &formulas, formula, &lasso);
 }
