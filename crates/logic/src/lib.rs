@@ -23,6 +23,8 @@
 //! The way of a formula: text → tokens with macros expanded (`macros`) → tree (`parser`, [`tree`]) → checked
 //! (`check`) → equations (`equations`) → solved, by a search for one run (`linear`, `reach`), as sets of states
 //! (`sets`) or as a game (`game`, `parity`).
+//!
+//! Linear temporal logic over propositions of states, for languages that have it, is apart from that in [`ltl`].
 
 mod action;
 mod automaton;
@@ -37,6 +39,7 @@ mod game;
 mod honesty;
 mod lexer;
 mod linear;
+pub mod ltl;
 mod macros;
 mod parity;
 mod parser;
