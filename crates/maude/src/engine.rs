@@ -256,7 +256,8 @@ impl Engine {
     /// Repeats an operator on the topmost term, which is a normal form and is taken off.
     fn iterate(&mut self, code: &Code, symbol: SymbolId, count: &BigUint) -> Result<TermId, Stop> {
         let at = self.stack.len() - 1;
-        let plain = code.equations_of[symbol.0 as usize].is_empty() && code.memberships_of[symbol.0 as usize].is_empty();
+        let plain = code.equations_of[symbol.0 as usize].is_empty()
+            && code.memberships_of[symbol.0 as usize].is_empty();
         if plain {
             let term = self.stack.pop().expect("it is there");
             let made = self.terms.make_iter(&code.signature, symbol, count, term);
@@ -367,7 +368,12 @@ impl Engine {
 
     /// Tries equations on a free operator whose arguments begin at a place of the stack. If one applies, what is to be
     /// applied next has its arguments there; `DONE` stands for a result.
-    fn try_equations(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Option<(SymbolId, usize)>, Stop> {
+    fn try_equations(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        start: usize,
+    ) -> Result<Option<(SymbolId, usize)>, Stop> {
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
             let base = self.stack.len();
@@ -471,7 +477,8 @@ impl Engine {
     fn extension(&self, statement: &Compiled, base: usize) -> Option<(SymbolId, TermId, TermId)> {
         let (symbol, left, right) = statement.extension?;
         let slot = |slot: u32| self.stack[base + slot as usize];
-        let (left, right) = if left == right { (slot(left), TermId::NONE) } else { (slot(left), slot(right)) };
+        let (left, right) =
+            if left == right { (slot(left), TermId::NONE) } else { (slot(left), slot(right)) };
         (left != TermId::NONE || right != TermId::NONE).then_some((symbol, left, right))
     }
 
@@ -502,7 +509,12 @@ impl Engine {
     }
 
     /// Tries equations on the term of an operator with laws, which is on the stack at `start`.
-    fn rewrite_whole(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Option<(SymbolId, usize)>, Stop> {
+    fn rewrite_whole(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        start: usize,
+    ) -> Result<Option<(SymbolId, usize)>, Stop> {
         let data = code.signature.symbol(symbol);
         if let Some(builtin) = &code.builtins[symbol.0 as usize] {
             let term = self.stack[start];
@@ -713,7 +725,8 @@ impl Engine {
             match one {
                 Build::Slot(slot) => {
                     let term = self.stack[base + *slot as usize];
-                    let value = if self.terms.is_reduced(term) { term } else { self.normal_form(code, term)? };
+                    let value =
+                        if self.terms.is_reduced(term) { term } else { self.normal_form(code, term)? };
                     self.stack.push(value);
                 }
                 Build::RawSlot(slot) => self.stack.push(self.stack[base + *slot as usize]),

@@ -280,8 +280,7 @@ impl Grammar {
                 grammar.add(head, 0, parts, Action::Same);
             }
             if symbol.theory == Theory::Iter {
-                let parts =
-                    vec![Part::Iterated(id), word("("), Part::Hole(head, PREFIX), word(")")];
+                let parts = vec![Part::Iterated(id), word("("), Part::Hole(head, PREFIX), word(")")];
                 grammar.add(head, 0, parts, Action::Iterate(id));
             }
             if symbol.mixfix.is_empty() {
@@ -316,7 +315,10 @@ impl Grammar {
             grammar.add(head, symbol.prec, vec![Part::Hole(chain, ANY)], Action::Same);
             let rivals = signature.symbol_ids().any(|other| {
                 let rival = signature.symbol(other);
-                other != id && rival.range == symbol.range && rival.prec == symbol.prec && !rival.mixfix.is_empty()
+                other != id
+                    && rival.range == symbol.range
+                    && rival.prec == symbol.prec
+                    && !rival.mixfix.is_empty()
             });
             if rivals {
                 let last = Part::Other(head, symbol.prec, id);
@@ -374,7 +376,11 @@ impl Grammar {
         for id in signature.symbol_ids().filter(|&id| signature.symbol(id).is_special("SortTestSymbol")) {
             let symbol = signature.symbol(id);
             let name = symbol.special.as_ref().expect("it is special").details[0];
-            let parts = vec![Part::Hole(Nonterminal(symbol.domain[0].0), symbol.gather[0]), word("::"), Part::Word(name)];
+            let parts = vec![
+                Part::Hole(Nonterminal(symbol.domain[0].0), symbol.gather[0]),
+                word("::"),
+                Part::Word(name),
+            ];
             grammar.add(Nonterminal(symbol.range.0), symbol.prec, parts, Action::Apply(id));
         }
         grammar.add(condition, 0, vec![Part::Hole(fragment, ANY)], Action::Same);
@@ -503,7 +509,8 @@ impl Chart<'_> {
         // Whatever comes first is the better place to look.
         let stranger = (0..at).find(|&at| {
             let token = self.tokens[at];
-            let known = self.grammar.words.contains_key(&token.name) || self.variables.contains_key(&token.name);
+            let known =
+                self.grammar.words.contains_key(&token.name) || self.variables.contains_key(&token.name);
             !known && self.leaves_of(at).is_empty() && !token.text().starts_with('.')
         });
         match stranger.filter(|_| !unknown) {
@@ -517,7 +524,9 @@ impl Chart<'_> {
         match self.sets[end].known.entry((production, dot, origin)) {
             std::collections::hash_map::Entry::Occupied(known) => {
                 let known = *known.get() as usize;
-                if dot > 0 && (self.items[known].before, self.items[known].child) != (before, child) && self.items[known].other == 0
+                if dot > 0
+                    && (self.items[known].before, self.items[known].child) != (before, child)
+                    && self.items[known].other == 0
                 {
                     self.alternatives.push((before, child));
                     self.items[known].other = self.alternatives.len() as u32;
@@ -525,7 +534,15 @@ impl Chart<'_> {
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(fresh);
-                self.items.push(ChartItem { production, dot, origin, before, child, other: 0, end: end as u32 });
+                self.items.push(ChartItem {
+                    production,
+                    dot,
+                    origin,
+                    before,
+                    child,
+                    other: 0,
+                    end: end as u32,
+                });
                 self.sets[end].agenda.push(fresh);
             }
         }
@@ -566,11 +583,21 @@ impl Chart<'_> {
                 self.predict(head, at);
             }
             Part::Suffix(kind) => {
-                let begins = self.tokens.get(at).is_some_and(|token| token.text().len() > 1 && token.text().starts_with('.'));
+                let begins = self
+                    .tokens
+                    .get(at)
+                    .is_some_and(|token| token.text().len() > 1 && token.text().starts_with('.'));
                 if begins {
                     if let Some((sort, length)) = self.sort_at(at, 1) {
                         if self.signature.kind_of(sort) == kind {
-                            self.push(item.production, item.dot + 1, item.origin, number, NOTHING, at + length);
+                            self.push(
+                                item.production,
+                                item.dot + 1,
+                                item.origin,
+                                number,
+                                NOTHING,
+                                at + length,
+                            );
                         }
                     }
                 }
@@ -698,8 +725,12 @@ impl Chart<'_> {
             let name = Name::new(&text[..colon]);
             let sort = match colon + 1 == text.len() {
                 // `X:[Nat]` is several tokens.
-                true => self.tokens.get(at + 1).filter(|next| next.is("[") && next.span.start == token.span.end)
-                    .and_then(|_| self.sort_at(at + 1, 0)).map(|(sort, length)| (sort, length + 1)),
+                true => self
+                    .tokens
+                    .get(at + 1)
+                    .filter(|next| next.is("[") && next.span.start == token.span.end)
+                    .and_then(|_| self.sort_at(at + 1, 0))
+                    .map(|(sort, length)| (sort, length + 1)),
                 false => self.sort_at(at, colon + 1),
             };
             if let Some((sort, length)) = sort {
@@ -780,7 +811,8 @@ impl Chart<'_> {
         }
         for &fragment in fragments.iter().rev() {
             self.note_other(fragment, reading);
-            let place = (self.items[fragment as usize].origin as usize, self.items[fragment as usize].end as usize);
+            let place =
+                (self.items[fragment as usize].origin as usize, self.items[fragment as usize].end as usize);
             let production = &self.grammar.productions[self.items[fragment as usize].production as usize];
             let Action::Fragment(kind) = production.action else { unreachable!("a fragment") };
             let children = self.children(fragment);
@@ -809,7 +841,8 @@ impl Chart<'_> {
             if this.other > 0 && reading.ambiguous.is_none() && this.child != NOTHING {
                 let (before, child) = self.alternatives[this.other as usize - 1];
                 // Both readings of the whole item, with its first part swapped for the other one.
-                let mut silent = Reading { ambiguous: Some((0, 0, TermId::NONE, TermId::NONE)), ..Reading::default() };
+                let mut silent =
+                    Reading { ambiguous: Some((0, 0, TermId::NONE, TermId::NONE)), ..Reading::default() };
                 let is_term = |child: u32| child != NOTHING;
                 if is_term(child) {
                     let (one, two) = if before == this.before {
@@ -835,7 +868,9 @@ impl Chart<'_> {
     fn item_term(&mut self, item: u32, reading: &mut Reading) -> Option<TermId> {
         let production = &self.grammar.productions[self.items[item as usize].production as usize];
         match production.action {
-            Action::Apply(_) | Action::Chain(_) | Action::Iterate(_) | Action::Same => Some(self.term(item, reading)),
+            Action::Apply(_) | Action::Chain(_) | Action::Iterate(_) | Action::Same => {
+                Some(self.term(item, reading))
+            }
             _ => None,
         }
     }
@@ -870,7 +905,9 @@ impl Chart<'_> {
                     let first = children[0].0;
                     let further = first & LEAF == 0 && {
                         let inner = &self.grammar.productions[self.items[first as usize].production as usize];
-                        inner.action == Action::Chain(symbol) && inner.prec == 0 && inner.head.0 >= self.signature.kinds.len() as u32
+                        inner.action == Action::Chain(symbol)
+                            && inner.prec == 0
+                            && inner.head.0 >= self.signature.kinds.len() as u32
                     };
                     if !further {
                         elements.push(self.term(first, reading));
@@ -927,7 +964,11 @@ impl Literals {
                 let inner = text.strip_prefix('"')?.strip_suffix('"')?;
                 Some(terms.string(signature, symbol, &unescaped(inner)))
             }
-            b'\'' => Some(terms.quoted(signature, self.quoted?, Name::new(text.strip_prefix('\'').filter(|rest| !rest.is_empty())?))),
+            b'\'' => Some(terms.quoted(
+                signature,
+                self.quoted?,
+                Name::new(text.strip_prefix('\'').filter(|rest| !rest.is_empty())?),
+            )),
             b'0'..=b'9' | b'-' | b'+' | b'I' => {
                 let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 let (sign, rest) = match text.strip_prefix('-') {
@@ -938,7 +979,9 @@ impl Literals {
                     let number: BigUint = rest.parse().ok()?;
                     return self.integer(signature, terms, sign, &number);
                 }
-                if let Some((above, below)) = rest.split_once('/').filter(|(above, below)| digits(above) && digits(below)) {
+                if let Some((above, below)) =
+                    rest.split_once('/').filter(|(above, below)| digits(above) && digits(below))
+                {
                     let (above, below): (BigUint, BigUint) = (above.parse().ok()?, below.parse().ok()?);
                     let above = self.integer(signature, terms, sign, &above)?;
                     let below = self.integer(signature, terms, false, &below)?;
@@ -953,7 +996,13 @@ impl Literals {
     }
 
     /// An integer, where the module has it.
-    pub fn integer(&self, signature: &Signature, terms: &mut Terms, negative: bool, number: &BigUint) -> Option<TermId> {
+    pub fn integer(
+        &self,
+        signature: &Signature,
+        terms: &mut Terms,
+        negative: bool,
+        number: &BigUint,
+    ) -> Option<TermId> {
         let (successor, zero) = self.successor?;
         let magnitude = terms.make_iter(signature, successor, number, zero);
         match negative && magnitude != zero {
@@ -972,7 +1021,11 @@ pub fn float_of(text: &str) -> Option<f64> {
     }
     let plain = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
     let marked = text.contains(['.', 'e', 'E']) && text.bytes().any(|byte| byte.is_ascii_digit());
-    let begins = text.trim_start_matches(['-', '+']).bytes().next().is_some_and(|byte| byte.is_ascii_digit() || byte == b'.');
+    let begins = text
+        .trim_start_matches(['-', '+'])
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_digit() || byte == b'.');
     if plain && marked && begins && !text.ends_with('.') { text.parse().ok() } else { None }
 }
 

@@ -2,10 +2,13 @@
 
 pub mod engine;
 pub mod grammar;
+pub mod meta;
 pub mod modules;
 pub mod names;
 mod objects;
 pub mod print;
+pub mod session;
+mod show;
 pub mod signature;
 pub mod syntax;
 pub mod terms;

@@ -303,7 +303,12 @@ pub struct Untranslatable(pub String);
 
 impl<'a> Translator<'a> {
     /// A translator along a morphism.
-    pub fn new(from: &'a Signature, from_terms: &'a Terms, to: &'a Signature, morphism: &'a Morphism) -> Self {
+    pub fn new(
+        from: &'a Signature,
+        from_terms: &'a Terms,
+        to: &'a Signature,
+        morphism: &'a Morphism,
+    ) -> Self {
         let mut sorts: Vec<Option<SortId>> = vec![None; from.sorts.len()];
         for kind in &from.kinds {
             for &sort in &kind.sorts[1..] {
@@ -314,12 +319,21 @@ impl<'a> Translator<'a> {
                 }
             }
         }
-        Self { from, from_terms, to, morphism, sorts, symbols: FxHashMap::default(), known: FxHashMap::default() }
+        Self {
+            from,
+            from_terms,
+            to,
+            morphism,
+            sorts,
+            symbols: FxHashMap::default(),
+            known: FxHashMap::default(),
+        }
     }
 
     /// The sort in the other module.
     pub fn sort(&self, sort: SortId) -> Result<SortId, Untranslatable> {
-        self.sorts[sort.0 as usize].ok_or_else(|| Untranslatable(format!("sort `{}`", self.from.sort_name(sort))))
+        self.sorts[sort.0 as usize]
+            .ok_or_else(|| Untranslatable(format!("sort `{}`", self.from.sort_name(sort))))
     }
 
     fn kind(&self, kind: KindId) -> Option<KindId> {
@@ -414,8 +428,12 @@ impl<'a> Translator<'a> {
         for condition in &statement.conditions {
             conditions.push(match *condition {
                 Condition::Equal(one, two) => Condition::Equal(self.term(into, one)?, self.term(into, two)?),
-                Condition::Assign(one, two) => Condition::Assign(self.term(into, one)?, self.term(into, two)?),
-                Condition::Rewrite(one, two) => Condition::Rewrite(self.term(into, one)?, self.term(into, two)?),
+                Condition::Assign(one, two) => {
+                    Condition::Assign(self.term(into, one)?, self.term(into, two)?)
+                }
+                Condition::Rewrite(one, two) => {
+                    Condition::Rewrite(self.term(into, one)?, self.term(into, two)?)
+                }
                 Condition::Sort(one, sort) => Condition::Sort(self.term(into, one)?, self.sort(sort)?),
                 Condition::Holds(one) => Condition::Holds(self.term(into, one)?),
             });
@@ -438,6 +456,8 @@ impl<'a> Translator<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Database {
     modules: FxHashMap<Name, Arc<ModuleText>>,
+    /// What modules import without being asked, as it was when they were written.
+    imported: FxHashMap<Name, Vec<Name>>,
     views: FxHashMap<Name, Arc<ViewText>>,
     flat: FxHashMap<Name, Result<Arc<Module>, ()>>,
     flat_views: FxHashMap<String, Arc<View>>,
@@ -460,6 +480,7 @@ impl Database {
     /// Adds a module; it takes the place of one of the same name.
     pub fn add_module(&mut self, text: ModuleText) {
         self.last = Some(text.name);
+        self.imported.insert(text.name, self.automatic.clone());
         if self.modules.insert(text.name, Arc::new(text)).is_some() {
             // Others may have used the one that is gone.
             self.flat.clear();
@@ -515,14 +536,18 @@ impl Database {
             return self.fail(error);
         }
         if self.working.len() > 200 {
-            return self.fail(Diagnostic::error("modules import each other too deeply").label(text.name_span, "here"));
+            return self.fail(
+                Diagnostic::error("modules import each other too deeply").label(text.name_span, "here"),
+            );
         }
         self.working.push(name);
         let before = self.diagnostics.len();
         let made = self.flatten(&text, sources);
         self.working.pop();
         let made = match made {
-            Ok(module) if !self.diagnostics[before..].iter().any(Diagnostic::is_error) => Ok(Arc::new(module)),
+            Ok(module) if !self.diagnostics[before..].iter().any(Diagnostic::is_error) => {
+                Ok(Arc::new(module))
+            }
             _ => Err(()),
         };
         self.flat.insert(name, made.clone());
@@ -551,17 +576,9 @@ impl Database {
             parameters.push((parameter.name.name, theory.clone()));
             environment.push((parameter.name.name, Bound::Parameter(parameter.name.name, theory)));
         }
-        if !text.kind.theory || text.kind.system {
-            for name in self.automatic.clone() {
-                if !self.working.contains(&name) && text.name != name && self.modules.contains_key(&name) {
-                    // What the automatic import needs itself does not import it.
-                    if let Ok(module) = self.module(name, None, sources) {
-                        imports.push(module);
-                    }
-                }
-            }
-        } else {
-            for name in self.automatic.clone() {
+        if !text.kind.theory {
+            for name in self.imported.get(&text.name).cloned().unwrap_or_default() {
+                // What the automatic import needs itself does not import it.
                 if !self.working.contains(&name) && self.modules.contains_key(&name) {
                     if let Ok(module) = self.module(name, None, sources) {
                         imports.push(module);
@@ -676,7 +693,8 @@ impl Database {
             ExpressionKind::Instance(base, arguments) => {
                 let base = self.evaluate(base, environment, sources)?;
                 if base.parameters.len() != arguments.len() {
-                    let count = |n: usize| if n == 1 { "1 parameter".to_owned() } else { format!("{n} parameters") };
+                    let count =
+                        |n: usize| if n == 1 { "1 parameter".to_owned() } else { format!("{n} parameters") };
                     let error = Diagnostic::error(format!(
                         "`{}` has {}, not {}",
                         base.name,
@@ -698,7 +716,9 @@ impl Database {
     fn check_renaming(&mut self, base: &Arc<Module>, items: &[RenamingItem]) {
         for item in items {
             let missing = match item {
-                RenamingItem::Sort(from, _, span) if base.signature.sort(*from).is_none() => ("sort", *from, *span),
+                RenamingItem::Sort(from, _, span) if base.signature.sort(*from).is_none() => {
+                    ("sort", *from, *span)
+                }
                 RenamingItem::Operator { from, span, .. } if base.signature.named(*from).is_empty() => {
                     ("operator", *from, *span)
                 }
@@ -730,7 +750,10 @@ impl Database {
                             theory.name
                         ))
                         .label(argument.name.span, "this parameter does not fit")
-                        .help(format!("a view from `{}` to `{}` can stand between them", theory.name, own.name));
+                        .help(format!(
+                            "a view from `{}` to `{}` can stand between them",
+                            theory.name, own.name
+                        ));
                         return self.fail(error);
                     }
                 }
@@ -873,7 +896,9 @@ impl Database {
             return known.clone().map_err(|()| Broken);
         }
         let mut morphism = Morphism::default();
-        for module in theory.closure().iter().chain(std::iter::once(theory)).filter(|module| module.kind.theory) {
+        for module in
+            theory.closure().iter().chain(std::iter::once(theory)).filter(|module| module.kind.theory)
+        {
             for &(sort, _) in &module.own_sorts {
                 morphism.sorts.insert(sort, Name::new(&format!("{name}${sort}")));
             }
@@ -993,8 +1018,9 @@ impl Database {
             match operator {
                 ViewOperator::Renamed { from, profile, to, span } => {
                     if view.from.signature.named(*from).is_empty() {
-                        let error = Diagnostic::error(format!("`{}` has no operator `{from}`", view.from.name))
-                            .label(*span, "this mapping has nothing to map");
+                        let error =
+                            Diagnostic::error(format!("`{}` has no operator `{from}`", view.from.name))
+                                .label(*span, "this mapping has nothing to map");
                         return self.fail(error);
                     }
                     if view.to.signature.named(*to).is_empty() {
@@ -1029,7 +1055,9 @@ impl Database {
                     let mapping = Morphism { sorts: view.sorts.clone(), ..Morphism::default() };
                     for (names, sort) in &view.text.variables {
                         let sort = mapping.one_type(sort);
-                        let Some(sort) = self.resolve_type(&view.to.signature, &sort) else { return Err(Broken) };
+                        let Some(sort) = self.resolve_type(&view.to.signature, &sort) else {
+                            return Err(Broken);
+                        };
                         for name in names {
                             variables.insert(name.name, sort);
                         }
@@ -1038,7 +1066,9 @@ impl Database {
                     let to: Vec<Token> = to
                         .iter()
                         .map(|token| match token.text().split_once(':') {
-                            Some((name, sort)) if !name.is_empty() && view.sorts.contains_key(&Name::new(sort)) => {
+                            Some((name, sort))
+                                if !name.is_empty() && view.sorts.contains_key(&Name::new(sort)) =>
+                            {
                                 let sort = view.sorts[&Name::new(sort)];
                                 Token { name: Name::new(&format!("{name}:{sort}")), ..*token }
                             }
@@ -1066,7 +1096,8 @@ impl Database {
                         .iter()
                         .flat_map(|copy| &copy.own_operators)
                         .filter(|declared| {
-                            declared.domain.len() == arity && declared.names.iter().any(|(own, _)| *own == name)
+                            declared.domain.len() == arity
+                                && declared.names.iter().any(|(own, _)| *own == name)
                         })
                         .map(|declared| in_base(&declared.domain, &declared.range))
                         .collect();
@@ -1105,9 +1136,12 @@ impl Database {
         let mut result = Vec::new();
         for argument in arguments {
             match terms.top(argument) {
-                Top::Variable(sort) => result.push((terms.variable_name(argument), signature.sorts[sort.0 as usize].name)),
+                Top::Variable(sort) => {
+                    result.push((terms.variable_name(argument), signature.sorts[sort.0 as usize].name))
+                }
                 Top::Symbol(_) => {
-                    let error = Diagnostic::error("the arguments on the left side have to be variables").label(span, "here");
+                    let error = Diagnostic::error("the arguments on the left side have to be variables")
+                        .label(span, "here");
                     return self.fail(error);
                 }
             }
@@ -1129,7 +1163,9 @@ impl Database {
         match &module.origin {
             Origin::Parameter(name, theory) => match environment.iter().find(|(own, _)| own == name) {
                 Some((_, Bound::Parameter(other, _))) => self.parameter(*other, theory, sources),
-                Some((_, Bound::View(view))) if view.to.kind.theory => self.parameter(*name, &view.to.clone(), sources),
+                Some((_, Bound::View(view))) if view.to.kind.theory => {
+                    self.parameter(*name, &view.to.clone(), sources)
+                }
                 Some((_, Bound::View(view))) => Ok(view.to.clone()),
                 None => Ok(module.clone()),
             },
@@ -1153,15 +1189,19 @@ impl Database {
                         RenamingItem::Sort(from, to, span) => {
                             RenamingItem::Sort(morphism.sort(*from), morphism.sort(*to), *span)
                         }
-                        RenamingItem::Operator { from, profile: Some((domain, range)), to, attributes, span } => {
-                            RenamingItem::Operator {
-                                from: *from,
-                                profile: Some((morphism.types(domain), morphism.one_type(range))),
-                                to: *to,
-                                attributes: attributes.clone(),
-                                span: *span,
-                            }
-                        }
+                        RenamingItem::Operator {
+                            from,
+                            profile: Some((domain, range)),
+                            to,
+                            attributes,
+                            span,
+                        } => RenamingItem::Operator {
+                            from: *from,
+                            profile: Some((morphism.types(domain), morphism.one_type(range))),
+                            to: *to,
+                            attributes: attributes.clone(),
+                            span: *span,
+                        },
                         other => other.clone(),
                     })
                     .collect();
@@ -1186,10 +1226,13 @@ impl Database {
         sources: &Sources,
     ) -> Made<Arc<Module>> {
         let open = module.parameters.clone();
-        if open.is_empty() || matches!(&module.origin, Origin::Instance(base, _) if !base.parameters.is_empty() && environment.is_empty()) {
+        if open.is_empty()
+            || matches!(&module.origin, Origin::Instance(base, _) if !base.parameters.is_empty() && environment.is_empty())
+        {
             return Ok(module.clone());
         }
-        let bound: Vec<Bound> = open.iter().map(|(name, theory)| Bound::Parameter(*name, theory.clone())).collect();
+        let bound: Vec<Bound> =
+            open.iter().map(|(name, theory)| Bound::Parameter(*name, theory.clone())).collect();
         self.instance(module, bound, sources)
     }
 
@@ -1201,7 +1244,9 @@ impl Database {
                 Bound::Parameter(_, theory) => theory,
                 Bound::View(view) => &view.from,
             };
-            for module in theory.closure().iter().chain(std::iter::once(theory)).filter(|module| module.kind.theory) {
+            for module in
+                theory.closure().iter().chain(std::iter::once(theory)).filter(|module| module.kind.theory)
+            {
                 for &(sort, _) in &module.own_sorts {
                     let to = match bound {
                         Bound::Parameter(other, _) => Name::new(&format!("{other}${sort}")),
@@ -1216,9 +1261,10 @@ impl Database {
 
     fn substitute(&mut self, bound: &Bound, environment: &[(Name, Bound)], sources: &Sources) -> Made<Bound> {
         match bound {
-            Bound::Parameter(name, _) => {
-                Ok(environment.iter().find(|(own, _)| own == name).map_or_else(|| bound.clone(), |(_, new)| new.clone()))
-            }
+            Bound::Parameter(name, _) => Ok(environment
+                .iter()
+                .find(|(own, _)| own == name)
+                .map_or_else(|| bound.clone(), |(_, new)| new.clone())),
             Bound::View(view) => {
                 let mut inner = Vec::new();
                 for (name, bound) in &view.environment {
@@ -1230,7 +1276,8 @@ impl Database {
     }
 
     fn rename(&mut self, base: &Arc<Module>, items: &[RenamingItem], sources: &Sources) -> Made<Arc<Module>> {
-        let relevant: Vec<RenamingItem> = items.iter().filter(|item| is_relevant(base, item)).cloned().collect();
+        let relevant: Vec<RenamingItem> =
+            items.iter().filter(|item| is_relevant(base, item)).cloned().collect();
         if relevant.is_empty() || matches!(base.origin, Origin::Parameter(..)) {
             return Ok(base.clone());
         }
@@ -1244,7 +1291,9 @@ impl Database {
                 RenamingItem::Sort(from, to, _) => drop(morphism.sorts.insert(*from, *to)),
                 RenamingItem::Label(from, to, _) => drop(morphism.labels.insert(*from, *to)),
                 RenamingItem::Operator { from, profile, to, attributes, .. } => {
-                    let kind = |one: &Type| base.signature.sort(one.sorts[0]).map(|sort| base.signature.kind_of(sort));
+                    let kind = |one: &Type| {
+                        base.signature.sort(one.sorts[0]).map(|sort| base.signature.kind_of(sort))
+                    };
                     let profile = match profile {
                         None => None,
                         Some((domain, range)) => {
@@ -1341,10 +1390,16 @@ impl Database {
         for (symbol, one, two) in irregular {
             let data = signature.symbol(symbol);
             if data.module == draft.name {
-                let warning = Diagnostic::warning(format!("`{}` has no least sort for some arguments", data.name)).label(
-                    data.span,
-                    format!("both `{}` and `{}` fit", signature.sort_name(one), signature.sort_name(two)),
-                );
+                let warning =
+                    Diagnostic::warning(format!("`{}` has no least sort for some arguments", data.name))
+                        .label(
+                            data.span,
+                            format!(
+                                "both `{}` and `{}` fit",
+                                signature.sort_name(one),
+                                signature.sort_name(two)
+                            ),
+                        );
                 self.diagnostics.push(warning);
             }
         }
@@ -1360,13 +1415,17 @@ impl Database {
             let mut grammar: Option<Grammar> = None;
             for (operators, symbols) in draft.operators.iter().zip(&own_symbols) {
                 let attributes = &operators.attributes;
-                let lists =
-                    [(&attributes.id, true, true), (&attributes.left_id, true, false), (&attributes.right_id, false, true)];
+                let lists = [
+                    (&attributes.id, true, true),
+                    (&attributes.left_id, true, false),
+                    (&attributes.right_id, false, true),
+                ];
                 for (tokens, left, right) in lists {
                     let Some(tokens) = tokens else { continue };
                     let grammar = grammar.get_or_insert_with(|| Grammar::new(&signature, &mut terms));
                     for &symbol in symbols {
-                        let read = grammar.read(&signature, &mut terms, &FxHashMap::default(), Goal::Term, tokens);
+                        let read =
+                            grammar.read(&signature, &mut terms, &FxHashMap::default(), Goal::Term, tokens);
                         let range = signature.symbol(symbol).range;
                         match read {
                             Ok(reading) if signature.kind_of(terms.sort(reading.terms[0])) == range => {
@@ -1380,8 +1439,10 @@ impl Database {
                             }
                             _ => {
                                 let whole = tokens[0].span.to(tokens[tokens.len() - 1].span);
-                                let error = Diagnostic::error("the identity can't be read")
-                                    .label(whole, format!("expected a term of kind `{}`", signature.kind_name(range)));
+                                let error = Diagnostic::error("the identity can't be read").label(
+                                    whole,
+                                    format!("expected a term of kind `{}`", signature.kind_name(range)),
+                                );
                                 self.diagnostics.push(error);
                                 broken = true;
                             }
@@ -1482,7 +1543,8 @@ impl Draft {
         self.span = base.span;
         self.sorts.extend(base.own_sorts.iter().map(|&(name, span)| (morphism.sort(name), span)));
         let subsorts = base.own_subsorts.iter();
-        self.subsorts.extend(subsorts.map(|&(small, large, span)| (morphism.sort(small), morphism.sort(large), span)));
+        self.subsorts
+            .extend(subsorts.map(|&(small, large, span)| (morphism.sort(small), morphism.sort(large), span)));
         for operators in &base.own_operators {
             // Operators of one declaration may go different ways.
             for &(name, span) in &operators.names {
@@ -1530,7 +1592,9 @@ fn find_declared(signature: &Signature, name: Name, operators: &OperatorText) ->
 fn is_relevant(base: &Module, item: &RenamingItem) -> bool {
     match item {
         RenamingItem::Sort(from, to, _) => from != to && base.signature.sort(*from).is_some(),
-        RenamingItem::Label(from, _, _) => base.statements.iter().any(|statement| statement.label == Some(*from)),
+        RenamingItem::Label(from, _, _) => {
+            base.statements.iter().any(|statement| statement.label == Some(*from))
+        }
         RenamingItem::Operator { from, profile, .. } => match profile {
             None => !base.signature.named(*from).is_empty(),
             Some((domain, range)) => {
@@ -1608,7 +1672,8 @@ fn declare(
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<SymbolId>, Box<Diagnostic>> {
     let attributes = &operators.attributes;
-    let wrong = |message: String, span: Span, label: &str| Box::new(Diagnostic::error(message).label(span, label));
+    let wrong =
+        |message: String, span: Span, label: &str| Box::new(Diagnostic::error(message).label(span, label));
     if let Some((poly, span)) = &attributes.poly {
         // Instances for each kind are made when all kinds are known; until then one stands for all.
         let universal = Name::new("Universal");
@@ -1688,8 +1753,10 @@ fn declare(
         if attributes.ditto {
             if symbol.profiles.is_empty() {
                 return Err(Box::new(
-                    Diagnostic::error(format!("there is no earlier declaration of `{name}` with these kinds"))
-                        .label(operators.span, "`ditto` repeats the attributes of one"),
+                    Diagnostic::error(format!(
+                        "there is no earlier declaration of `{name}` with these kinds"
+                    ))
+                    .label(operators.span, "`ditto` repeats the attributes of one"),
                 ));
             }
         } else {
@@ -1717,18 +1784,30 @@ fn apply_attributes(
     let identity_span = |tokens: &Vec<Token>| tokens[0].span.to(tokens[tokens.len() - 1].span);
     if let Some(span) = attributes.assoc {
         if !same {
-            return wrong(span, "an associative operator has two arguments of the kind of its result", "not of this one");
+            return wrong(
+                span,
+                "an associative operator has two arguments of the kind of its result",
+                "not of this one",
+            );
         }
     }
     if let Some(span) = attributes.comm {
         if !binary {
-            return wrong(span, "a commutative operator has two arguments of the same kind", "not of this one");
+            return wrong(
+                span,
+                "a commutative operator has two arguments of the same kind",
+                "not of this one",
+            );
         }
         symbol.comm = true;
     }
     if let Some(span) = attributes.idem {
         if !same {
-            return wrong(span, "an idempotent operator has two arguments of the kind of its result", "not of this one");
+            return wrong(
+                span,
+                "an idempotent operator has two arguments of the kind of its result",
+                "not of this one",
+            );
         }
         if attributes.assoc.is_some() {
             return wrong(
@@ -1741,16 +1820,25 @@ fn apply_attributes(
     }
     for tokens in [&attributes.id, &attributes.left_id, &attributes.right_id].into_iter().flatten() {
         if !binary {
-            return wrong(identity_span(tokens), "an operator with an identity has two arguments", "not of this one");
+            return wrong(
+                identity_span(tokens),
+                "an operator with an identity has two arguments",
+                "not of this one",
+            );
         }
     }
     if let Some(span) = attributes.iter {
         if arity != 1 || symbol.domain[0] != symbol.range {
-            return wrong(span, "an iterated operator has one argument of the kind of its result", "not of this one");
+            return wrong(
+                span,
+                "an iterated operator has one argument of the kind of its result",
+                "not of this one",
+            );
         }
         symbol.theory = Theory::Iter;
     }
-    let has_identity = attributes.id.is_some() || attributes.left_id.is_some() || attributes.right_id.is_some();
+    let has_identity =
+        attributes.id.is_some() || attributes.left_id.is_some() || attributes.right_id.is_some();
     symbol.theory = match (attributes.assoc.is_some(), symbol.comm) {
         (true, true) => Theory::Bag,
         (true, false) => Theory::List,
@@ -1782,7 +1870,8 @@ fn apply_attributes(
             return wrong(*span, "the strategy names an argument that is not there", "in this list");
         }
         if strategy.last() != Some(&0) {
-            let warning = Diagnostic::warning("the strategy does not end with 0").label(*span, "0 stands for the whole term");
+            let warning = Diagnostic::warning("the strategy does not end with 0")
+                .label(*span, "0 stands for the whole term");
             warnings.push(warning);
         }
         let usual: Vec<i64> = (1..=arity as i64).chain(std::iter::once(0)).collect();
@@ -1902,7 +1991,8 @@ fn copy_identities(module: &Module, morphism: &Morphism, signature: &mut Signatu
         if data.left_identity.is_some() || data.right_identity.is_some() {
             continue;
         }
-        let mut copy = |identity: Option<TermId>| identity.and_then(|identity| translator.term(terms, identity).ok());
+        let mut copy =
+            |identity: Option<TermId>| identity.and_then(|identity| translator.term(terms, identity).ok());
         let (left, right) = (copy(symbol.left_identity), copy(symbol.right_identity));
         let data = &mut signature.symbols[target.0 as usize];
         (data.left_identity, data.right_identity) = (left, right);
@@ -1915,7 +2005,8 @@ pub fn cannot_read(no: &NoReading, tokens: &[Token], module: &Module, what: &str
     match tokens.get(no.at) {
         None => {
             let Some(last) = tokens.last() else { return Diagnostic::error(format!("{what} is missing")) };
-            let mut error = Diagnostic::error(format!("{what} is incomplete")).label(last.span, "something is missing after this");
+            let mut error = Diagnostic::error(format!("{what} is incomplete"))
+                .label(last.span, "something is missing after this");
             let expected: Vec<String> = no.expected.iter().take(5).map(|word| format!("`{word}`")).collect();
             if !expected.is_empty() {
                 error = error.help(format!("expected a term, or {}", expected.join(", ")));
@@ -1925,12 +2016,17 @@ pub fn cannot_read(no: &NoReading, tokens: &[Token], module: &Module, what: &str
         Some(token) if no.unknown => {
             let text = token.text();
             let names = signature.symbols.iter().map(|symbol| symbol.name.text());
-            let words = signature.symbols.iter().flat_map(|symbol| symbol.mixfix.iter().flatten().map(|word| word.text()));
+            let words = signature
+                .symbols
+                .iter()
+                .flat_map(|symbol| symbol.mixfix.iter().flatten().map(|word| word.text()));
             let variables = module.variables.keys().map(|name| name.text());
             let near = source::closest(text, names.chain(words).chain(variables));
             let mut help = near.map(|near| format!("did you mean `{near}`?"));
             if help.is_none() {
-                if let Some((name, sort)) = text.split_once(':').filter(|(name, sort)| !name.is_empty() && !sort.is_empty()) {
+                if let Some((name, sort)) =
+                    text.split_once(':').filter(|(name, sort)| !name.is_empty() && !sort.is_empty())
+                {
                     let _ = name;
                     help = Some(format!("there is no sort `{sort}`"));
                 } else if text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -1940,9 +2036,12 @@ pub fn cannot_read(no: &NoReading, tokens: &[Token], module: &Module, what: &str
                 } else if text.starts_with('"') {
                     help = Some("strings need `protecting STRING .`".into());
                 } else if text.chars().next().is_some_and(char::is_uppercase) {
-                    help = Some(format!("a variable is declared with `var {text} : SORT .`, or written `{text}:SORT`"));
+                    help = Some(format!(
+                        "a variable is declared with `var {text} : SORT .`, or written `{text}:SORT`"
+                    ));
                 } else if text.ends_with('.') && text.len() > 1 {
-                    help = Some(format!("write a blank before the period: `{} .`", text.trim_end_matches('.')));
+                    help =
+                        Some(format!("write a blank before the period: `{} .`", text.trim_end_matches('.')));
                 }
             }
             Diagnostic::error(format!("`{text}` is not known in `{}`", module.name))
@@ -1954,7 +2053,8 @@ pub fn cannot_read(no: &NoReading, tokens: &[Token], module: &Module, what: &str
                 .label(token.span, format!("`{}` does not fit here", token.text()));
             let expected: Vec<String> = no.expected.iter().take(5).map(|word| format!("`{word}`")).collect();
             if !expected.is_empty() {
-                error = error.note(format!("after what comes before it, these would fit: {}", expected.join(", ")));
+                error = error
+                    .note(format!("after what comes before it, these would fit: {}", expected.join(", ")));
             }
             error
         }
@@ -1991,7 +2091,8 @@ fn read_statement(
             } else if text.kind == StatementKind::Rule && !has("=>") {
                 error = error.help("a rule has `=>` between its sides");
             } else if !text.conditional && has("if") && has(arrow) && !has("then") {
-                error = error.help(format!("a statement with a condition begins with `c`: `c{}`", keyword(text.kind)));
+                error = error
+                    .help(format!("a statement with a condition begins with `c`: `c{}`", keyword(text.kind)));
             } else if text.conditional && !has("if") {
                 error = error.help("a conditional statement has `if` and a condition");
             }

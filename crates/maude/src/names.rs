@@ -20,7 +20,8 @@ static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(Default::default);
 impl Name {
     /// The name with this text.
     pub fn new(text: &str) -> Self {
-        if let Some(&known) = TABLE.read().unwrap_or_else(|poisoned| poisoned.into_inner()).numbers.get(text) {
+        if let Some(&known) = TABLE.read().unwrap_or_else(|poisoned| poisoned.into_inner()).numbers.get(text)
+        {
             return Self(known);
         }
         let mut table = TABLE.write().unwrap_or_else(|poisoned| poisoned.into_inner());

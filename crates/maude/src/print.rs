@@ -185,7 +185,8 @@ impl Printer<'_> {
         if wrapped {
             self.out.push('(');
         }
-        let format = data.format.clone().filter(|format| self.style.format && format.len() == data.mixfix.len() + 1);
+        let format =
+            data.format.clone().filter(|format| self.style.format && format.len() == data.mixfix.len() + 1);
         let mut next = 0;
         let rounds = if data.is_assoc() { arguments.len() - 1 } else { 1 };
         let open = data.mixfix.first() == Some(&None) && data.mixfix.last() == Some(&None);
@@ -250,7 +251,9 @@ impl Printer<'_> {
 
     /// What stands before a part of a name.
     fn space(&mut self, parts: &[Option<Name>], at: usize, format: Option<&[Name]>, first: bool) {
-        let special = |part: Option<Name>| part.is_some_and(|word| word.text().len() == 1 && word.text().starts_with(is_special));
+        let special = |part: Option<Name>| {
+            part.is_some_and(|word| word.text().len() == 1 && word.text().starts_with(is_special))
+        };
         let usual = !first && at > 0 && !special(parts[at]) && !special(parts[at - 1]);
         match format {
             Some(format) => self.formatted(format[at], usual),

@@ -206,8 +206,10 @@ impl Signature {
         }
         if order.len() < count {
             let in_cycle = |name: &Name| waiting[number[name]] > 0;
-            let (small, large, span) =
-                subsorts.iter().find(|(small, large, _)| in_cycle(small) && in_cycle(large)).expect("a cycle");
+            let (small, large, span) = subsorts
+                .iter()
+                .find(|(small, large, _)| in_cycle(small) && in_cycle(large))
+                .expect("a cycle");
             let error = Diagnostic::error(format!("sort `{small}` is below itself"))
                 .label(*span, format!("`{small}` < `{large}` closes a cycle of subsorts"));
             return Err(Box::new(error));
@@ -229,7 +231,8 @@ impl Signature {
             let own = SortId(signature.sorts.len() as u32);
             let members: Vec<usize> =
                 order.iter().copied().filter(|&at| signature.sorts[at].kind.0 as usize == kind).collect();
-            let mut largest: Vec<usize> = members.iter().copied().filter(|&at| above[at].is_empty()).collect();
+            let mut largest: Vec<usize> =
+                members.iter().copied().filter(|&at| above[at].is_empty()).collect();
             largest.sort_unstable();
             let text: Vec<&str> = largest.iter().map(|&at| names[at].text()).collect();
             let name = Name::new(&format!("[{}]", text.join(",")));
@@ -403,13 +406,8 @@ impl Signature {
                 base as u32
             }
         }
-        let mut build = Build {
-            signature: self,
-            symbol,
-            steps: vec![0],
-            known: FxHashMap::default(),
-            conflict: None,
-        };
+        let mut build =
+            Build { signature: self, symbol, steps: vec![0], known: FxHashMap::default(), conflict: None };
         let start = build.state(0, (0..symbol.profiles.len()).collect());
         build.steps[0] = start;
         (build.steps, build.conflict)

@@ -114,7 +114,8 @@ impl Terms {
 
     /// The memory it takes.
     pub fn bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + (self.rows.capacity() + self.table.capacity() + self.free.capacity()) * 4
+        self.nodes.capacity() * size_of::<Node>()
+            + (self.rows.capacity() + self.table.capacity() + self.free.capacity()) * 4
     }
 
     /// The top of a term.
@@ -189,7 +190,9 @@ impl Terms {
         let Some(symbol) = self.symbol(term) else { return };
         let row = self.row(term);
         match self.layouts[symbol.0 as usize] {
-            Theory::Free | Theory::Pair | Theory::List => row.iter().for_each(|&argument| visit(TermId(argument))),
+            Theory::Free | Theory::Pair | Theory::List => {
+                row.iter().for_each(|&argument| visit(TermId(argument)))
+            }
             Theory::Bag => row.as_chunks::<2>().0.iter().for_each(|pair| visit(TermId(pair[0]))),
             Theory::Iter => visit(TermId(row[0])),
             Theory::Data => {}
@@ -201,7 +204,9 @@ impl Terms {
         let Some(symbol) = self.symbol(term) else { return Vec::new() };
         let row = self.row(term);
         match self.layouts[symbol.0 as usize] {
-            Theory::Free | Theory::Pair | Theory::List => row.iter().map(|&argument| TermId(argument)).collect(),
+            Theory::Free | Theory::Pair | Theory::List => {
+                row.iter().map(|&argument| TermId(argument)).collect()
+            }
             Theory::Bag => {
                 let pairs = row.as_chunks::<2>().0;
                 pairs.iter().flat_map(|pair| std::iter::repeat_n(TermId(pair[0]), pair[1] as usize)).collect()
@@ -250,7 +255,8 @@ impl Terms {
         let row = self.row(term);
         let mut bytes: Vec<u8> = row[1..].iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(row[0] as usize);
-        String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
     /// A floating-point number.
@@ -261,7 +267,9 @@ impl Terms {
         let least = signature.least_sort(symbol, std::iter::empty());
         let sort = match value.is_finite() {
             true => least,
-            false => profiles.iter().map(|profile| profile.range).find(|&range| range != least).unwrap_or(least),
+            false => {
+                profiles.iter().map(|profile| profile.range).find(|&range| range != least).unwrap_or(least)
+            }
         };
         self.intern(symbol.0, &[FLOAT, bits as u32, (bits >> 32) as u32], sort.0)
     }
@@ -273,7 +281,13 @@ impl Terms {
     }
 
     /// A constant with the data of one in another table.
-    pub fn data_with_sort(&mut self, signature: &Signature, symbol: SymbolId, from: &Terms, term: TermId) -> TermId {
+    pub fn data_with_sort(
+        &mut self,
+        signature: &Signature,
+        symbol: SymbolId,
+        from: &Terms,
+        term: TermId,
+    ) -> TermId {
         let row = from.row(term);
         match row[0] {
             FLOAT => self.float(signature, symbol, from.float_value(term)),
@@ -312,7 +326,9 @@ impl Terms {
             SortId(sort & SORT)
         };
         let sort = match self.layouts[symbol.0 as usize] {
-            Theory::Free | Theory::Pair => signature.least_sort(symbol, row.iter().map(|&term| sort_of(term))),
+            Theory::Free | Theory::Pair => {
+                signature.least_sort(symbol, row.iter().map(|&term| sort_of(term)))
+            }
             Theory::List => {
                 let mut sort = sort_of(row[0]);
                 for &term in &row[1..] {
@@ -534,7 +550,12 @@ impl Terms {
     }
 
     /// A bag of elements, which may be identities, in any order.
-    pub fn make_bag(&mut self, signature: &Signature, symbol: SymbolId, parts: &mut Vec<(TermId, u32)>) -> TermId {
+    pub fn make_bag(
+        &mut self,
+        signature: &Signature,
+        symbol: SymbolId,
+        parts: &mut Vec<(TermId, u32)>,
+    ) -> TermId {
         let identity = signature.symbol(symbol).identity();
         if let Some(identity) = identity {
             parts.retain(|&(term, _)| term != identity);
@@ -568,7 +589,13 @@ impl Terms {
     }
 
     /// An operator repeated so many times.
-    pub fn make_iter(&mut self, signature: &Signature, symbol: SymbolId, times: &BigUint, term: TermId) -> TermId {
+    pub fn make_iter(
+        &mut self,
+        signature: &Signature,
+        symbol: SymbolId,
+        times: &BigUint,
+        term: TermId,
+    ) -> TermId {
         let (mut base, mut count) = (term, times.clone());
         if self.has_top(term, symbol) {
             base = TermId(self.row(term)[0]);

@@ -331,7 +331,13 @@ impl Engine {
                     }
                     number.pow(times)
                 }
-                "xor" => if times % 2 == 0 { BigInt::zero() } else { number },
+                "xor" => {
+                    if times % 2 == 0 {
+                        BigInt::zero()
+                    } else {
+                        number
+                    }
+                }
                 _ => number,
             };
             sum = Some(match (sum, name.text()) {
@@ -363,7 +369,9 @@ impl Engine {
         let argument = |engine: &Engine, at: usize| engine.stack[start + at];
         let count = self.stack.len() - start;
         if count == 2 {
-            if let (Some(a), Some(b)) = (self.small(code, argument(self, 0)), self.small(code, argument(self, 1))) {
+            if let (Some(a), Some(b)) =
+                (self.small(code, argument(self, 0)), self.small(code, argument(self, 1)))
+            {
                 match name {
                     "<" => return self.truth(code, a < b),
                     "<=" => return self.truth(code, a <= b),
@@ -475,7 +483,8 @@ impl Engine {
         let count = self.stack.len() - start;
         match name {
             "char" => {
-                let number = self.integer(code, argument(self, 0))?.to_u32().filter(|&number| number < 256)?;
+                let number =
+                    self.integer(code, argument(self, 0))?.to_u32().filter(|&number| number < 256)?;
                 let text = char::from_u32(number)?.to_string();
                 return self.make_text(code, &text);
             }
@@ -484,7 +493,8 @@ impl Engine {
                 return self.make_text(code, &float_text(value));
             }
             "string" => {
-                let base = self.integer(code, argument(self, 1))?.to_u32().filter(|base| (2..=36).contains(base))?;
+                let base =
+                    self.integer(code, argument(self, 1))?.to_u32().filter(|base| (2..=36).contains(base))?;
                 let (above, below) = self.rational(code, argument(self, 0))?;
                 let mut text = above.to_str_radix(base);
                 if !below.is_one() {

@@ -232,7 +232,8 @@ impl Code {
         }
         for id in 0..count {
             let symbol = signature.symbol(SymbolId(id as u32));
-            code.inert[id] = !defined[id] && code.builtins[id].is_none() && symbol.strategy.is_none() && !symbol.memo;
+            code.inert[id] =
+                !defined[id] && code.builtins[id].is_none() && symbol.strategy.is_none() && !symbol.memo;
         }
         let mut otherwise: Vec<(u32, bool)> = Vec::new();
         for (at, statement) in executable() {
@@ -285,7 +286,11 @@ impl Code {
             for id in signature.symbol_ids() {
                 let symbol = signature.symbol(id);
                 let below = |kinds: &[bool]| {
-                    symbol.domain.iter().zip(&symbol.frozen).any(|(kind, &frozen)| !frozen && kinds[kind.0 as usize])
+                    symbol
+                        .domain
+                        .iter()
+                        .zip(&symbol.frozen)
+                        .any(|(kind, &frozen)| !frozen && kinds[kind.0 as usize])
                 };
                 let here = !self.rules_of[id.0 as usize].is_empty() || below(&kinds);
                 if here && !std::mem::replace(&mut kinds[symbol.range.0 as usize], true) {
@@ -299,7 +304,8 @@ impl Code {
         for id in signature.symbol_ids() {
             let symbol = signature.symbol(id);
             let mut arguments = symbol.domain.iter().zip(&symbol.frozen);
-            self.reaches_rules[id.0 as usize] = arguments.any(|(kind, &frozen)| !frozen && kinds[kind.0 as usize]);
+            self.reaches_rules[id.0 as usize] =
+                arguments.any(|(kind, &frozen)| !frozen && kinds[kind.0 as usize]);
         }
     }
 
@@ -330,7 +336,9 @@ impl Code {
                 }
                 let ways = [(data.left_identity, one, two), (data.right_identity, two, one)];
                 for (identity, empty, rest) in ways {
-                    if identity.is_some_and(|identity| self.may_be(empty, identity)) && !self.add_tops(rest, tops) {
+                    if identity.is_some_and(|identity| self.may_be(empty, identity))
+                        && !self.add_tops(rest, tops)
+                    {
                         return false;
                     }
                 }
@@ -378,7 +386,9 @@ impl Code {
         match pattern {
             Pattern::Variable { sort, .. } => self.signature.leq(self.terms.sort(term), *sort),
             Pattern::Ground(ground) => *ground == term,
-            _ => self.tops(pattern).is_none_or(|tops| self.terms.symbol(term).is_some_and(|top| tops.contains(&top))),
+            _ => self
+                .tops(pattern)
+                .is_none_or(|tops| self.terms.symbol(term).is_some_and(|top| tops.contains(&top))),
         }
     }
 
@@ -433,7 +443,11 @@ impl Code {
             label: None,
             otherwise: false,
             nonexec: false,
-            span: self.module.statements.first().map_or(self.signature.symbols[0].span, |statement| statement.span),
+            span: self
+                .module
+                .statements
+                .first()
+                .map_or(self.signature.symbols[0].span, |statement| statement.span),
             condition_spans: Vec::new(),
             module: self.module.name,
             metadata: None,
@@ -449,8 +463,10 @@ impl Code {
 
     /// Constants of right sides are normal forms.
     fn mark_constants(&mut self, build: &[Build]) {
-        let mut todo: Vec<TermId> =
-            build.iter().filter_map(|one| if let Build::Constant(term) = one { Some(*term) } else { None }).collect();
+        let mut todo: Vec<TermId> = build
+            .iter()
+            .filter_map(|one| if let Build::Constant(term) = one { Some(*term) } else { None })
+            .collect();
         while let Some(term) = todo.pop() {
             if !self.terms.is_reduced(term) {
                 self.terms.set_reduced(term);
@@ -526,15 +542,24 @@ impl<'a> Compiler<'a> {
         let signature = &self.code.signature;
         let sort = self.code.terms.sort(variable);
         let data = signature.symbol(symbol);
-        let several = data.profiles.iter().any(|profile| signature.leq(profile.range, sort)) || signature.is_kind(sort);
+        let several =
+            data.profiles.iter().any(|profile| signature.leq(profile.range, sort)) || signature.is_kind(sort);
         // A membership may give a list a sort that no declaration does.
         let membership = self.code.module.statements.iter().any(|statement| {
             statement.kind == StatementKind::Membership
                 && statement.sort.is_some_and(|own| signature.leq(own, sort))
                 && self.code.terms.symbol(statement.left) == Some(symbol)
         });
-        let empty = data.identity().is_some_and(|identity| signature.leq(self.code.terms.sort(identity), sort));
-        Taker { slot: self.slots[&variable], sort, times, single: !several && !membership, empty, extension: false }
+        let empty =
+            data.identity().is_some_and(|identity| signature.leq(self.code.terms.sort(identity), sort));
+        Taker {
+            slot: self.slots[&variable],
+            sort,
+            times,
+            single: !several && !membership,
+            empty,
+            extension: false,
+        }
     }
 
     fn pattern(&mut self, term: TermId, top: bool) -> Pattern {
@@ -550,7 +575,8 @@ impl<'a> Compiler<'a> {
         }
         match data.theory {
             Theory::Free | Theory::Data => {
-                let arguments = terms.arguments(term).into_iter().map(|argument| self.pattern(argument, false)).collect();
+                let arguments =
+                    terms.arguments(term).into_iter().map(|argument| self.pattern(argument, false)).collect();
                 Pattern::Free { symbol, arguments }
             }
             Theory::Pair => {
@@ -578,7 +604,8 @@ impl<'a> Compiler<'a> {
                 Pattern::List(Box::new(ListPattern { symbol, parts, extension }))
             }
             Theory::Bag => {
-                let mut bag = BagPattern { symbol, ground: Vec::new(), elements: Vec::new(), takers: Vec::new() };
+                let mut bag =
+                    BagPattern { symbol, ground: Vec::new(), elements: Vec::new(), takers: Vec::new() };
                 let pairs: Vec<[u32; 2]> = terms.row(term).as_chunks::<2>().0.to_vec();
                 for [argument, times] in pairs {
                     let argument = TermId(argument);
@@ -598,7 +625,14 @@ impl<'a> Compiler<'a> {
                 if extends {
                     let slot = self.fresh();
                     let sort = signature.top(data.range);
-                    bag.takers.push(Taker { slot, sort, times: 1, single: false, empty: true, extension: true });
+                    bag.takers.push(Taker {
+                        slot,
+                        sort,
+                        times: 1,
+                        single: false,
+                        empty: true,
+                        extension: true,
+                    });
                     self.extension = Some((symbol, slot, slot));
                 }
                 Pattern::Bag(Box::new(bag))

@@ -180,7 +180,9 @@ impl Engine {
     ) -> Result<bool, Stop> {
         let Some((pattern, subject)) = goals.pop() else { return found(self) };
         let over = stacker::maybe_grow(64 << 10, 4 << 20, || match pattern {
-            Pattern::Pair { symbol, one, two } => self.solve_pair(code, *symbol, one, two, subject, goals, base, found),
+            Pattern::Pair { symbol, one, two } => {
+                self.solve_pair(code, *symbol, one, two, subject, goals, base, found)
+            }
             Pattern::List(list) => self.solve_list(code, list, subject, goals, base, found),
             Pattern::Bag(bag) => self.solve_bag(code, bag, subject, goals, base, found),
             _ => unreachable!("matched at once"),
@@ -340,7 +342,14 @@ impl Engine {
         BagSearch { code, bag, base, free: &free[..count] }.element(self, 0, left, goals, found)
     }
 
-    fn take_bound(&mut self, code: &Code, symbol: SymbolId, left: &mut [[u32; 2]], bound: TermId, times: u32) -> bool {
+    fn take_bound(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        left: &mut [[u32; 2]],
+        bound: TermId,
+        times: u32,
+    ) -> bool {
         if code.signature.symbol(symbol).identity() == Some(bound) {
             return true;
         }
@@ -384,7 +393,9 @@ impl<'c> BagSearch<'c, '_> {
             return self.variables(engine, left, goals, found);
         };
         let range = match pattern {
-            Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => engine.range_of(self.code, left, *symbol),
+            Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => {
+                engine.range_of(self.code, left, *symbol)
+            }
             _ => 0..left.len(),
         };
         for chosen in range {
@@ -414,7 +425,8 @@ impl<'c> BagSearch<'c, '_> {
         goals: &mut Vec<Goal<'c>>,
         found: Found<'_>,
     ) -> Result<bool, Stop> {
-        let is_bound = |engine: &Engine, at: usize| engine.slot(self.base, self.bag.takers[at].slot) != TermId::NONE;
+        let is_bound =
+            |engine: &Engine, at: usize| engine.slot(self.base, self.bag.takers[at].slot) != TermId::NONE;
         if self.free.iter().any(|&at| is_bound(engine, at)) {
             let mut rest = left.clone();
             let mut open = Vec::new();
@@ -527,7 +539,12 @@ impl<'c> BagSearch<'c, '_> {
     fn term_of(&self, engine: &mut Engine, taker: Taker, left: &[[u32; 2]], share: &[u32]) -> Option<TermId> {
         let mut parts = std::mem::take(&mut engine.parts);
         parts.clear();
-        parts.extend(left.iter().zip(share).filter(|(_, taken)| **taken > 0).map(|(pair, &taken)| (TermId(pair[0]), taken)));
+        parts.extend(
+            left.iter()
+                .zip(share)
+                .filter(|(_, taken)| **taken > 0)
+                .map(|(pair, &taken)| (TermId(pair[0]), taken)),
+        );
         let term = match parts[..] {
             [] if !taker.empty => None,
             _ => Some(engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts)),

@@ -82,7 +82,9 @@ impl Engine {
                     }
                 }
             }
-            Theory::List if !data.frozen[0] => row.iter().enumerate().for_each(|(argument, &term)| add(term, argument)),
+            Theory::List if !data.frozen[0] => {
+                row.iter().enumerate().for_each(|(argument, &term)| add(term, argument))
+            }
             Theory::Bag if !data.frozen[0] => {
                 let pairs = row.as_chunks::<2>().0;
                 pairs.iter().enumerate().for_each(|(argument, pair)| add(pair[0], argument));
@@ -159,7 +161,13 @@ impl Engine {
     }
 
     /// A term with another argument at one place, evaluated.
-    fn replaced(&mut self, code: &Code, term: TermId, argument: usize, value: TermId) -> Result<TermId, Stop> {
+    fn replaced(
+        &mut self,
+        code: &Code,
+        term: TermId,
+        argument: usize,
+        value: TermId,
+    ) -> Result<TermId, Stop> {
         let symbol = self.terms.symbol(term).expect("it has arguments");
         let data = code.signature.symbol(symbol);
         match data.theory {
@@ -312,7 +320,12 @@ impl Engine {
     }
 
     /// Rewrites fairly: in every round each place gets its turn, up to so many times.
-    pub fn fair_rewrite(&mut self, term: TermId, most: Option<u64>, each: u64) -> Result<(TermId, u64), Stop> {
+    pub fn fair_rewrite(
+        &mut self,
+        term: TermId,
+        most: Option<u64>,
+        each: u64,
+    ) -> Result<(TermId, u64), Stop> {
         let code = self.code.clone();
         let mut current = self.reduce(term)?;
         let place = self.stack.len();
@@ -423,6 +436,68 @@ impl Engine {
         }
         self.stack.truncate(place);
         Ok(current)
+    }
+}
+
+impl Engine {
+    /// Calls `found` with the values of variables, and with the part that is matched unless it is the whole, for every way
+    /// in which a term matches; until it says that this is enough.
+    pub fn matches(
+        &mut self,
+        term: TermId,
+        pattern: &Compiled,
+        found: &mut dyn FnMut(&mut Engine, &[TermId], Option<TermId>) -> bool,
+    ) -> Result<bool, Stop> {
+        let code = self.code.clone();
+        let top = self.stack.len();
+        self.stack.push(term);
+        let base = self.stack.len();
+        self.stack.resize(base + pattern.slots as usize, TermId::NONE);
+        let over = self.match_then(&code, &pattern.pattern, term, base, &mut |engine| {
+            engine.conditions(&code, pattern, 0, base, &mut |engine| {
+                let values = engine.stack[base..base + pattern.variables.len()].to_vec();
+                let portion = match engine.extension(pattern, base) {
+                    None => None,
+                    Some((symbol, left, right)) => Some(engine.portion(&code, term, symbol, left, right)),
+                };
+                Ok(found(engine, &values, portion))
+            })
+        })?;
+        self.stack.truncate(top);
+        Ok(over)
+    }
+
+    /// What is left of a list or bag without its ends.
+    fn portion(
+        &mut self,
+        code: &Code,
+        term: TermId,
+        symbol: SymbolId,
+        left: TermId,
+        right: TermId,
+    ) -> TermId {
+        let data = code.signature.symbol(symbol);
+        if data.theory == Theory::Bag {
+            let mut taken = Vec::new();
+            self.terms.spread(symbol, left, 1, &mut taken);
+            let mut parts = Vec::new();
+            self.terms.spread(symbol, term, 1, &mut parts);
+            for (element, times) in taken {
+                if let Some(part) = parts.iter_mut().find(|(own, _)| *own == element) {
+                    part.1 -= times;
+                }
+            }
+            parts.retain(|&(_, times)| times > 0);
+            return self.terms.make_bag(&code.signature, symbol, &mut parts);
+        }
+        let length = |engine: &Engine, term: TermId| match term {
+            TermId::NONE => 0,
+            term if engine.terms.has_top(term, symbol) => engine.terms.row(term).len(),
+            _ => 1,
+        };
+        let row = self.terms.row(term);
+        let mut middle = row[length(self, left)..row.len() - length(self, right)].to_vec();
+        self.terms.make_list(&code.signature, symbol, &mut middle)
     }
 }
 
@@ -547,7 +622,8 @@ impl Search {
             }
             let target = match self.numbers.get(&step.result) {
                 Some(&known) => {
-                    if known == 0 && !self.first_seen_again && matches!(self.arrow, Arrow::Some | Arrow::One) {
+                    if known == 0 && !self.first_seen_again && matches!(self.arrow, Arrow::Some | Arrow::One)
+                    {
                         self.first_seen_again = true;
                         fresh.push(0);
                     }
@@ -557,7 +633,13 @@ impl Search {
                     let number = self.states.len();
                     let depth = self.states[at].depth + 1;
                     let parent = Some((at, step.rule));
-                    self.states.push(State { term: step.result, parent, depth, arcs: Vec::new(), expanded: false });
+                    self.states.push(State {
+                        term: step.result,
+                        parent,
+                        depth,
+                        arcs: Vec::new(),
+                        expanded: false,
+                    });
                     self.numbers.insert(step.result, number);
                     engine.kept.push(step.result);
                     fresh.push(number);

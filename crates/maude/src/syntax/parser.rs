@@ -8,17 +8,55 @@ use crate::names::Name;
 
 /// Words that begin a declaration in a module.
 const DECLARATIONS: [&str; 41] = [
-    "sort", "sorts", "subsort", "subsorts", "op", "ops", "var", "vars", "eq", "ceq", "cq", "mb", "cmb", "rl", "crl",
-    "protecting", "pr", "extending", "ex", "including", "inc", "generated-by", "gb", "using", "us", "class", "subclass",
-    "subclasses", "msg", "msgs", "endfm", "endm", "endfth", "endth", "endom", "endoth", "endv", "strat", "sd", "csd",
+    "sort",
+    "sorts",
+    "subsort",
+    "subsorts",
+    "op",
+    "ops",
+    "var",
+    "vars",
+    "eq",
+    "ceq",
+    "cq",
+    "mb",
+    "cmb",
+    "rl",
+    "crl",
+    "protecting",
+    "pr",
+    "extending",
+    "ex",
+    "including",
+    "inc",
+    "generated-by",
+    "gb",
+    "using",
+    "us",
+    "class",
+    "subclass",
+    "subclasses",
+    "msg",
+    "msgs",
+    "endfm",
+    "endm",
+    "endfth",
+    "endth",
+    "endom",
+    "endoth",
+    "endv",
+    "strat",
+    "sd",
+    "csd",
     "classes",
 ];
 
 /// Words that begin a command, or anything else between modules.
 pub const COMMANDS: [&str; 41] = [
-    "red", "reduce", "rew", "rewrite", "frew", "frewrite", "erew", "erewrite", "search", "match", "xmatch", "parse", "show", "set", "select",
-    "load", "in", "sload", "continue", "cont", "fmod", "mod", "omod", "fth", "th", "oth", "view", "eof", "quit", "q",
-    "do", "debug", "trace", "cd", "pwd", "ls", "loop", "sreduce", "unify", "smod", "step",
+    "red", "reduce", "rew", "rewrite", "frew", "frewrite", "erew", "erewrite", "search", "match", "xmatch",
+    "parse", "show", "set", "select", "load", "in", "sload", "continue", "cont", "fmod", "mod", "omod",
+    "fth", "th", "oth", "view", "eof", "quit", "q", "do", "debug", "trace", "cd", "pwd", "ls", "loop",
+    "sreduce", "unify", "smod", "step",
 ];
 
 /// What a file says, and what is wrong with it.
@@ -40,6 +78,17 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
         }
     }
     (items, parser.diagnostics)
+}
+
+/// A module expression that stands in a command.
+pub fn module_expression(tokens: &[Token]) -> Result<ModuleExpression, Box<Diagnostic>> {
+    let end = tokens[tokens.len() - 1].span;
+    let mut parser = Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new() };
+    let expression = parser.module_expression()?;
+    if parser.at < tokens.len() {
+        return Err(parser.expected("`:`"));
+    }
+    Ok(expression)
 }
 
 struct Parser {
@@ -142,7 +191,10 @@ impl Parser {
             }
             word if COMMANDS.contains(&word) => {
                 let tokens = self.bubble(&COMMANDS, "the command")?;
-                let span = tokens.first().map_or(first.span, |token| token.span).to(tokens.last().map_or(first.span, |token| token.span));
+                let span = tokens
+                    .first()
+                    .map_or(first.span, |token| token.span)
+                    .to(tokens.last().map_or(first.span, |token| token.span));
                 Ok(Some(Item::Command(CommandText { tokens, span })))
             }
             word => {
@@ -257,9 +309,17 @@ impl Parser {
                 }
                 self.at += 1;
                 let span = keyword.span.to(token.span);
-                return Ok(ModuleText { kind, name: name.name, name_span: name.span, parameters, declarations, span });
+                return Ok(ModuleText {
+                    kind,
+                    name: name.name,
+                    name_span: name.span,
+                    parameters,
+                    declarations,
+                    span,
+                });
             }
-            if matches!(word, "fmod" | "mod" | "omod" | "fth" | "view") && self.tokens[self.at - 1].ends_line {
+            if matches!(word, "fmod" | "mod" | "omod" | "fth" | "view") && self.tokens[self.at - 1].ends_line
+            {
                 let error = Diagnostic::error(format!("the module `{}` does not end", name.text()))
                     .label(keyword.span.to(name.span), "it begins here")
                     .label(token.span, "something else begins here")
@@ -332,12 +392,16 @@ impl Parser {
             if self.eat("{") {
                 let arguments = self.arguments()?;
                 let span = expression.span.to(self.tokens[self.at - 1].span);
-                expression = ModuleExpression { kind: ExpressionKind::Instance(Box::new(expression), arguments), span };
+                expression = ModuleExpression {
+                    kind: ExpressionKind::Instance(Box::new(expression), arguments),
+                    span,
+                };
             } else if self.peek_is("*") && self.ahead_is(1, "(") {
                 self.at += 2;
                 let items = self.renaming()?;
                 let span = expression.span.to(self.tokens[self.at - 1].span);
-                expression = ModuleExpression { kind: ExpressionKind::Renaming(Box::new(expression), items), span };
+                expression =
+                    ModuleExpression { kind: ExpressionKind::Renaming(Box::new(expression), items), span };
             } else {
                 return Ok(expression);
             }
@@ -386,7 +450,13 @@ impl Parser {
                         true => self.attributes()?,
                         false => Attributes::default(),
                     };
-                    items.push(RenamingItem::Operator { from, profile, to, attributes, span: keyword.span.to(span) });
+                    items.push(RenamingItem::Operator {
+                        from,
+                        profile,
+                        to,
+                        attributes,
+                        span: keyword.span.to(span),
+                    });
                 }
                 _ => {
                     self.at -= 1;
@@ -412,7 +482,10 @@ impl Parser {
     /// `Nat`, `List{Nat}`, `X$Elt`.
     fn sort_name(&mut self) -> Parsed<(Name, Span)> {
         let token = self.next("a sort")?;
-        if token.is(".") || token.text().starts_with(lexer::is_special) || matches!(token.text(), "<" | "->" | "~>" | ":") {
+        if token.is(".")
+            || token.text().starts_with(lexer::is_special)
+            || matches!(token.text(), "<" | "->" | "~>" | ":")
+        {
             self.at -= 1;
             return Err(self.expected("a sort"));
         }
@@ -495,7 +568,8 @@ impl Parser {
     fn declaration(&mut self, kind: ModuleKind, into: &mut Vec<Declaration>) -> Parsed<()> {
         let keyword = self.next("a declaration")?;
         match keyword.text() {
-            "protecting" | "pr" | "extending" | "ex" | "including" | "inc" | "generated-by" | "gb" | "using" | "us" => {
+            "protecting" | "pr" | "extending" | "ex" | "including" | "inc" | "generated-by" | "gb"
+            | "using" | "us" => {
                 let expression = self.module_expression()?;
                 self.period("the import")?;
                 into.push(Declaration::Import(expression));
@@ -579,7 +653,10 @@ impl Parser {
         let previous = self.tokens[self.at - 1];
         let mut error = self.expected("`.`");
         if previous.text().ends_with('.') {
-            *error = error.help(format!("write a blank before the period: `{} .`", previous.text().trim_end_matches('.')));
+            *error = error.help(format!(
+                "write a blank before the period: `{} .`",
+                previous.text().trim_end_matches('.')
+            ));
         } else {
             *error = error.help(format!("{what} ends with a period"));
         }
@@ -648,7 +725,10 @@ impl Parser {
         self.expect(":")?;
         let mut domain = Vec::new();
         while !self.peek_is("->") && !self.peek_is("~>") {
-            domain.push(self.type_name().map_err(|error| Box::new(error.help("the sorts of arguments come before `->`")))?);
+            domain.push(
+                self.type_name()
+                    .map_err(|error| Box::new(error.help("the sorts of arguments come before `->`")))?,
+            );
         }
         let partial = self.next("`->`")?.is("~>");
         let range = self.type_name()?;
@@ -692,8 +772,11 @@ impl Parser {
             .map(|token| {
                 token.text().parse().ok().filter(|&number| number >= least).ok_or_else(|| {
                     Box::new(
-                        Diagnostic::error(format!("expected the number of an argument, found `{}`", token.text()))
-                            .label(token.span, "not a number of an argument"),
+                        Diagnostic::error(format!(
+                            "expected the number of an argument, found `{}`",
+                            token.text()
+                        ))
+                        .label(token.span, "not a number of an argument"),
                     )
                 })
             })
@@ -703,8 +786,8 @@ impl Parser {
     /// The words of a term, up to an attribute or the end of the list.
     fn identity(&mut self) -> Parsed<Vec<Token>> {
         const NEXT: [&str; 17] = [
-            "assoc", "comm", "idem", "iter", "ctor", "prec", "gather", "strat", "memo", "frozen", "format", "poly",
-            "special", "ditto", "left", "right", "config",
+            "assoc", "comm", "idem", "iter", "ctor", "prec", "gather", "strat", "memo", "frozen", "format",
+            "poly", "special", "ditto", "left", "right", "config",
         ];
         let start = self.at;
         let mut depth = 0;
@@ -756,17 +839,19 @@ impl Parser {
                 }
                 "prec" | "precedence" => {
                     let number = self.next("a number")?;
-                    let prec = number.text().parse().ok().filter(|&prec: &u32| prec <= 127).ok_or_else(|| {
-                        Box::new(
-                            Diagnostic::error(format!("`{}` is not a precedence", number.text()))
-                                .label(number.span, "expected a number from 0 to 127"),
-                        )
-                    })?;
+                    let prec =
+                        number.text().parse().ok().filter(|&prec: &u32| prec <= 127).ok_or_else(|| {
+                            Box::new(
+                                Diagnostic::error(format!("`{}` is not a precedence", number.text()))
+                                    .label(number.span, "expected a number from 0 to 127"),
+                            )
+                        })?;
                     attributes.prec = Some((prec, token.span.to(number.span)));
                 }
                 "gather" | "gathering" => {
                     let tokens = self.parenthesised()?;
-                    if let Some(wrong) = tokens.iter().find(|token| !matches!(token.text(), "e" | "E" | "&")) {
+                    if let Some(wrong) = tokens.iter().find(|token| !matches!(token.text(), "e" | "E" | "&"))
+                    {
                         let error = Diagnostic::error(format!("`{}` is not a gathering", wrong.text()))
                             .label(wrong.span, "expected `e`, `E` or `&`")
                             .help("`e` takes terms of a lower precedence, `E` also of the same, `&` any");
@@ -806,8 +891,13 @@ impl Parser {
     fn special(&mut self, keyword: Token) -> Parsed<Special> {
         let tokens = self.parenthesised()?;
         let span = keyword.span.to(self.tokens[self.at - 1].span);
-        let mut special =
-            Special { id: Name::new(""), details: Vec::new(), operators: Vec::new(), terms: Vec::new(), span };
+        let mut special = Special {
+            id: Name::new(""),
+            details: Vec::new(),
+            operators: Vec::new(),
+            terms: Vec::new(),
+            span,
+        };
         let mut at = 0;
         while at < tokens.len() {
             let kind = tokens[at];
@@ -994,7 +1084,8 @@ impl Parser {
 
 /// `f to g`, `f : A -> B to g`, `f(X) to term t`.
 fn view_operator(tokens: &[Token], span: Span) -> Parsed<ViewOperator> {
-    let wrong = |what: &str| Box::new(Diagnostic::error(format!("expected {what}")).label(span, "in this mapping"));
+    let wrong =
+        |what: &str| Box::new(Diagnostic::error(format!("expected {what}")).label(span, "in this mapping"));
     let to = tokens.iter().rposition(|token| token.is("to")).filter(|&to| to > 0 && to + 1 < tokens.len());
     let to = match tokens.windows(2).position(|pair| pair[0].is("to") && pair[1].is("term")) {
         Some(at) => at,
@@ -1009,7 +1100,8 @@ fn view_operator(tokens: &[Token], span: Span) -> Parsed<ViewOperator> {
         None => (joined(unwrapped(left)), None),
         Some(colon) => {
             let end = left[left.len() - 1].span;
-            let mut parser = Parser { tokens: left[colon + 1..].to_vec(), at: 0, end, diagnostics: Vec::new() };
+            let mut parser =
+                Parser { tokens: left[colon + 1..].to_vec(), at: 0, end, diagnostics: Vec::new() };
             (joined(unwrapped(&left[..colon])), Some(parser.profile()?))
         }
     };
