@@ -115,6 +115,8 @@ pub struct Grammar {
     by_head: Vec<Vec<u32>>,
     words: FxHashMap<Name, ()>,
     goals: FxHashMap<Goal, Nonterminal>,
+    /// For each kind, what a whole text is that has to be a term of this kind.
+    terms: Vec<Nonterminal>,
     condition: u32,
     literals: Literals,
 }
@@ -328,6 +330,9 @@ impl Grammar {
         }
         let boolean = signature.sort(Name::new("Bool")).map(|sort| signature.kind_of(sort));
         for kind in 0..kinds {
+            let whole = nonterminal();
+            grammar.terms.push(whole);
+            grammar.add(whole, 0, vec![Part::Hole(Nonterminal(kind), ANY)], Action::Whole);
             let own = Nonterminal(kind);
             let any = Part::Hole(own, ANY);
             let sort = Part::Sort(KindId(kind));
@@ -422,6 +427,29 @@ impl Grammar {
         goal: Goal,
         tokens: &[Token],
     ) -> Result<Reading, Box<NoReading>> {
+        self.read_whole(signature, terms, variables, self.goals[&goal], tokens)
+    }
+
+    /// Reads tokens as a term of this kind.
+    pub fn read_kind(
+        &self,
+        signature: &Signature,
+        terms: &mut Terms,
+        variables: &FxHashMap<Name, SortId>,
+        kind: KindId,
+        tokens: &[Token],
+    ) -> Result<Reading, Box<NoReading>> {
+        self.read_whole(signature, terms, variables, self.terms[kind.0 as usize], tokens)
+    }
+
+    fn read_whole(
+        &self,
+        signature: &Signature,
+        terms: &mut Terms,
+        variables: &FxHashMap<Name, SortId>,
+        goal: Nonterminal,
+        tokens: &[Token],
+    ) -> Result<Reading, Box<NoReading>> {
         let mut chart = Chart {
             grammar: self,
             signature,
@@ -433,7 +461,7 @@ impl Grammar {
             alternatives: Vec::new(),
             sets: vec![Set::default(); tokens.len() + 1],
         };
-        let end = chart.run(self.goals[&goal])?;
+        let end = chart.run(goal)?;
         let mut reading = Reading::default();
         chart.whole(end, &mut reading);
         Ok(reading)

@@ -1424,11 +1424,12 @@ impl Database {
                     let Some(tokens) = tokens else { continue };
                     let grammar = grammar.get_or_insert_with(|| Grammar::new(&signature, &mut terms));
                     for &symbol in symbols {
-                        let read =
-                            grammar.read(&signature, &mut terms, &FxHashMap::default(), Goal::Term, tokens);
+                        // The name of an identity may mean something else in other kinds.
                         let range = signature.symbol(symbol).range;
+                        let read =
+                            grammar.read_kind(&signature, &mut terms, &FxHashMap::default(), range, tokens);
                         match read {
-                            Ok(reading) if signature.kind_of(terms.sort(reading.terms[0])) == range => {
+                            Ok(reading) => {
                                 let data = &mut signature.symbols[symbol.0 as usize];
                                 if left {
                                     data.left_identity = Some(reading.terms[0]);
