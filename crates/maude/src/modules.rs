@@ -593,7 +593,7 @@ impl Database {
             }
         }
         for declaration in declarations.iter() {
-            if let Declaration::Import(expression) = declaration {
+            if let Declaration::Import(_, expression) = declaration {
                 match self.evaluate(expression, &environment, sources) {
                     Ok(module) => imports.push(module),
                     Err(Broken) => broken = true,
@@ -1762,6 +1762,10 @@ fn declare(
             }
         } else {
             apply_attributes(symbol, attributes, warnings)?;
+        }
+        let form = attributes.special.as_ref().and_then(|special| special.details.first());
+        if let Some(&form) = form.filter(|_| symbol.theory == Theory::Data) {
+            symbol.forms.push((form, range));
         }
         if !symbol.profiles.contains(&profile) {
             symbol.profiles.push(profile);

@@ -73,30 +73,25 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
         }
         let start = at;
         if byte == b'"' {
-            at += 1;
-            loop {
-                match bytes.get(at) {
-                    None => {
-                        let error = Diagnostic::error("the string does not end")
-                            .label(span(start, start + 1), "it begins here")
-                            .help("close it with `\"`; a quotation mark inside is written `\\\"`");
-                        diagnostics.push(error);
-                        break;
-                    }
-                    Some(b'\\') => at = (at + 2).min(bytes.len()),
-                    Some(b'"') => {
-                        at += 1;
-                        break;
-                    }
-                    Some(_) => at += 1,
-                }
-            }
+            at = end_of_string(bytes, at).unwrap_or_else(|| {
+                let error = Diagnostic::error("the string does not end")
+                    .label(span(start, start + 1), "it begins here")
+                    .help("close it with `\"`; a quotation mark inside is written `\\\"`");
+                diagnostics.push(error);
+                bytes.len()
+            });
         } else if is_special(byte as char) {
             at += 1;
         } else {
             while let Some(&byte) = bytes.get(at) {
                 if byte == b'`' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()) {
                     at += 2;
+                } else if byte == b'"' && at > start && bytes[start..at].iter().all(|&byte| byte == b'\'') {
+                    // A quoted identifier that stands for a string.
+                    match end_of_string(bytes, at) {
+                        Some(end) => at = end,
+                        None => break,
+                    }
                 } else if byte.is_ascii_whitespace() || is_special(byte as char) || byte == b'"' {
                     break;
                 } else {
@@ -113,6 +108,18 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
         last.ends_line = true;
     }
     (tokens, diagnostics)
+}
+
+/// The place behind the quotation mark that closes the one here.
+fn end_of_string(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut at = open + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
 }
 
 /// The place behind the parenthesis that closes the one here.
