@@ -664,6 +664,7 @@ impl Search {
             }
             Ok(false)
         })?;
+        self.states[at].arcs.sort_by_key(|(target, _)| *target);
         self.states[at].expanded = !only_look || !any;
         Ok(())
     }
