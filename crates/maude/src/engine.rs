@@ -731,7 +731,8 @@ impl Engine {
         if self.terms.is_reduced(term) {
             return self.terms.sort(term);
         }
-        let plain = self.terms.symbol(term).is_none_or(|symbol| code.memberships_of[symbol.0 as usize].is_empty());
+        let plain =
+            self.terms.symbol(term).is_none_or(|symbol| code.memberships_of[symbol.0 as usize].is_empty());
         if plain {
             if reduced {
                 self.terms.set_reduced(term);

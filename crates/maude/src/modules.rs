@@ -1365,9 +1365,10 @@ impl Database {
                     let Some(tokens) = tokens else { continue };
                     let grammar = grammar.get_or_insert_with(|| Grammar::new(&signature, &mut terms));
                     for &symbol in symbols {
-                        let read =
-                            grammar.read(&signature, &mut terms, &FxHashMap::default(), Goal::Term, tokens);
                         let range = signature.symbol(symbol).range;
+                        let none = FxHashMap::default();
+                        let read =
+                            grammar.read_kind(&signature, &mut terms, &none, Goal::Term, Some(range), tokens);
                         match read {
                             Ok(reading) if signature.kind_of(terms.sort(reading.terms[0])) == range => {
                                 let data = &mut signature.symbols[symbol.0 as usize];

@@ -218,7 +218,8 @@ fn sorts(module: &Module, indent: &str, out: &mut String) {
             }
             let plural = if names.len() > 1 { "s" } else { "" };
             let names = names.join(" ");
-            let (small, large) = if left { (names.as_str(), name.text()) } else { (name.text(), names.as_str()) };
+            let (small, large) =
+                if left { (names.as_str(), name.text()) } else { (name.text(), names.as_str()) };
             out.push_str(&format!("\tsubsort{plural} {small} < {large} ."));
         }
         out.push('\n');
