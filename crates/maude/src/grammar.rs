@@ -724,7 +724,7 @@ impl Chart<'_> {
         let token = self.tokens[at];
         let text = token.text();
         let mut leaves = Vec::new();
-        let mut add = |leaves: &mut Vec<Leaf>, terms: &Terms, term: TermId, length: usize| {
+        let add = |leaves: &mut Vec<Leaf>, terms: &Terms, term: TermId, length: usize| {
             let kind = signature.kind_of(terms.sort(term));
             leaves.push(Leaf { length, kind, term, symbol: terms.symbol(term) });
         };

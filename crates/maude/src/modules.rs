@@ -17,7 +17,7 @@ use crate::syntax::tree::*;
 use crate::terms::{TermId, Terms, Top};
 
 /// A module with all that it imports.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Module {
     /// Its name, or the expression that made it.
     pub name: Name,

@@ -298,6 +298,23 @@ impl Terms {
         }
     }
 
+    /// A term whose row comes from another table for the same operators.
+    pub fn made_again(&mut self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> TermId {
+        match (self.layouts[symbol.0 as usize], row) {
+            // The sort of data depends on the data.
+            (Theory::Data, &[FLOAT, low, high]) => {
+                self.float(signature, symbol, f64::from_bits(u64::from(low) | u64::from(high) << 32))
+            }
+            (Theory::Data, [QUOTED, ..]) => self.data(signature, symbol, row),
+            (Theory::Data, _) => {
+                let mut bytes: Vec<u8> = row[1..].iter().flat_map(|word| word.to_le_bytes()).collect();
+                bytes.truncate(row[0] as usize);
+                self.string(signature, symbol, &String::from_utf8_lossy(&bytes))
+            }
+            _ => self.made(signature, symbol, row),
+        }
+    }
+
     /// A quoted identifier; the name is without the quote.
     pub fn quoted(&mut self, signature: &Signature, symbol: SymbolId, name: Name) -> TermId {
         self.data(signature, symbol, &[QUOTED, name.number()])

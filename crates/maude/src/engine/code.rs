@@ -664,7 +664,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn test(&mut self, condition: &Condition) -> Test {
-        let mut build = |this: &mut Self, term| {
+        let build = |this: &mut Self, term| {
             let mut build = Vec::new();
             this.build(term, &mut build);
             build
