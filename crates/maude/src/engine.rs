@@ -83,6 +83,10 @@ pub struct Engine {
     pub kept: Vec<TermId>,
     /// How often each equation was used, where that is asked for.
     pub used: Option<Vec<bool>>,
+    /// The outcomes of conditions of rules, where they are asked for: rule, fragment, outcome.
+    pub watched: Option<Vec<(usize, usize, bool)>>,
+    /// How often garbage was collected: numbers of terms from before may mean others now.
+    pub collections: u64,
     memo: FxHashMap<TermId, TermId>,
     counter: u32,
     base: usize,
@@ -123,6 +127,8 @@ impl Engine {
             limits: Limits::default(),
             kept: Vec::new(),
             used: None,
+            watched: None,
+            collections: 0,
             memo: FxHashMap::default(),
             counter: 0,
             base,
@@ -177,6 +183,7 @@ impl Engine {
         let memo: Vec<TermId> = self.memo.iter().flat_map(|(&from, &to)| [from, to]).collect();
         let roots = self.stack.iter().chain(&self.kept).copied().chain(memo);
         self.terms.collect(self.base, roots);
+        self.collections += 1;
         self.collect_at = (self.terms.len() * 2).max(1 << 20);
     }
 
@@ -266,15 +273,35 @@ impl Engine {
             self.terms.set_reduced(made);
             return Ok(made);
         }
-        // With equations, one at a time.
-        let mut left = count.clone();
-        while left > BigUint::ZERO {
-            let value = self.apply(code, symbol, 1)?;
-            self.stack.push(value);
-            left -= 1u32;
-            debug_assert_eq!(self.stack.len(), at + 1);
+        // With equations: on as many repetitions as an equation takes, outer ones first.
+        let inner = self.stack[at];
+        let mut tried = count.clone();
+        while tried > BigUint::ZERO {
+            let term = self.terms.make_iter(&code.signature, symbol, &tried, inner);
+            self.stack.push(term);
+            if !self.terms.is_reduced(term) {
+                let next = self.rewrite_whole(code, symbol, at + 1)?;
+                let changed = match next {
+                    Some((next, arguments)) => Some(self.apply(code, next, arguments)?),
+                    None => Some(self.stack[at + 1]).filter(|&result| result != term),
+                };
+                if let Some(result) = changed {
+                    self.stack.truncate(at);
+                    self.stack.push(result);
+                    let rest = count - &tried;
+                    if rest == BigUint::ZERO {
+                        return Ok(self.stack.pop().expect("it is there"));
+                    }
+                    return self.iterate(code, symbol, &rest);
+                }
+            }
+            self.stack.truncate(at + 1);
+            tried -= 1u32;
+            self.check()?;
         }
-        Ok(self.stack.pop().expect("it is there"))
+        let term = self.terms.make_iter(&code.signature, symbol, count, inner);
+        self.stack.truncate(at);
+        Ok(term)
     }
 
     /// Evaluates an operator on the topmost terms, which are taken off.
@@ -706,13 +733,25 @@ impl Engine {
         Ok(())
     }
 
-    /// The sort of a part of a normal form, which is one itself.
-    pub(crate) fn sort_of(&mut self, code: &Code, term: TermId) -> SortId {
-        if !self.terms.is_reduced(term) {
-            self.stack.push(term);
-            // A membership whose condition can't be evaluated says nothing.
-            let _ = self.settle(code, term);
-            self.stack.pop();
+    /// The sort of a part of a list or bag whose elements are normal forms; if the whole is one, so is the part.
+    pub(crate) fn sort_of(&mut self, code: &Code, term: TermId, reduced: bool) -> SortId {
+        if self.terms.is_reduced(term) {
+            return self.terms.sort(term);
+        }
+        let plain =
+            self.terms.symbol(term).is_none_or(|symbol| code.memberships_of[symbol.0 as usize].is_empty());
+        if plain {
+            if reduced {
+                self.terms.set_reduced(term);
+            }
+            return self.terms.sort(term);
+        }
+        self.stack.push(term);
+        // A membership whose condition can't be evaluated says nothing.
+        let _ = self.settle(code, term);
+        self.stack.pop();
+        if !reduced {
+            self.terms.set_unreduced(term);
         }
         self.terms.sort(term)
     }
@@ -810,6 +849,47 @@ impl Engine {
         found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
     ) -> Result<bool, Stop> {
         let Some(test) = statement.tests.get(at) else { return found(self) };
+        if self.watched.is_some() {
+            return self.watch_condition(code, statement, at, base, found);
+        }
+        self.condition(code, statement, test, at, base, found)
+    }
+
+    /// The same, and notes the outcome for rules.
+    #[cold]
+    fn watch_condition(
+        &mut self,
+        code: &Code,
+        statement: &Compiled,
+        at: usize,
+        base: usize,
+        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
+        let rule = code.rules.iter().position(|rule| std::ptr::eq(rule, statement));
+        let before = self.watched.as_ref().map_or(0, Vec::len);
+        let mut passed = false;
+        let over = self.condition(code, statement, &statement.tests[at], at, base, &mut |engine| {
+            passed = true;
+            found(engine)
+        })?;
+        if let (Some(rule), Some(watched)) = (rule, &mut self.watched) {
+            // Later fragments were evaluated only if this one holds.
+            let held =
+                passed || watched[before..].iter().any(|&(other, later, _)| other == rule && later == at + 1);
+            watched.push((rule, at, held));
+        }
+        Ok(over)
+    }
+
+    fn condition(
+        &mut self,
+        code: &Code,
+        statement: &Compiled,
+        test: &Test,
+        at: usize,
+        base: usize,
+        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
         let top = self.stack.len();
         match test {
             Test::Equal(one, two) => {

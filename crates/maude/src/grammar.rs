@@ -115,8 +115,6 @@ pub struct Grammar {
     by_head: Vec<Vec<u32>>,
     words: FxHashMap<Name, ()>,
     goals: FxHashMap<Goal, Nonterminal>,
-    /// For each kind, what a whole text is that has to be a term of this kind.
-    terms: Vec<Nonterminal>,
     condition: u32,
     literals: Literals,
 }
@@ -330,9 +328,6 @@ impl Grammar {
         }
         let boolean = signature.sort(Name::new("Bool")).map(|sort| signature.kind_of(sort));
         for kind in 0..kinds {
-            let whole = nonterminal();
-            grammar.terms.push(whole);
-            grammar.add(whole, 0, vec![Part::Hole(Nonterminal(kind), ANY)], Action::Whole);
             let own = Nonterminal(kind);
             let any = Part::Hole(own, ANY);
             let sort = Part::Sort(KindId(kind));
@@ -427,27 +422,17 @@ impl Grammar {
         goal: Goal,
         tokens: &[Token],
     ) -> Result<Reading, Box<NoReading>> {
-        self.read_whole(signature, terms, variables, self.goals[&goal], tokens)
+        self.read_kind(signature, terms, variables, goal, None, tokens)
     }
 
-    /// Reads tokens as a term of this kind.
+    /// The same for a term of a kind.
     pub fn read_kind(
         &self,
         signature: &Signature,
         terms: &mut Terms,
         variables: &FxHashMap<Name, SortId>,
-        kind: KindId,
-        tokens: &[Token],
-    ) -> Result<Reading, Box<NoReading>> {
-        self.read_whole(signature, terms, variables, self.terms[kind.0 as usize], tokens)
-    }
-
-    fn read_whole(
-        &self,
-        signature: &Signature,
-        terms: &mut Terms,
-        variables: &FxHashMap<Name, SortId>,
-        goal: Nonterminal,
+        goal: Goal,
+        kind: Option<KindId>,
         tokens: &[Token],
     ) -> Result<Reading, Box<NoReading>> {
         let mut chart = Chart {
@@ -461,7 +446,7 @@ impl Grammar {
             alternatives: Vec::new(),
             sets: vec![Set::default(); tokens.len() + 1],
         };
-        let end = chart.run(goal)?;
+        let end = chart.run(self.goals[&goal], kind)?;
         let mut reading = Reading::default();
         chart.whole(end, &mut reading);
         Ok(reading)
@@ -490,7 +475,7 @@ struct Chart<'a> {
 
 impl Chart<'_> {
     /// Fills the chart; gives the item that covers everything.
-    fn run(&mut self, goal: Nonterminal) -> Result<u32, Box<NoReading>> {
+    fn run(&mut self, goal: Nonterminal, kind: Option<KindId>) -> Result<u32, Box<NoReading>> {
         self.predict(goal, 0);
         let mut furthest = 0;
         for at in 0..=self.tokens.len() {
@@ -515,7 +500,11 @@ impl Chart<'_> {
         let whole = self.sets[self.tokens.len()].agenda.iter().copied().find(|&item| {
             let item = self.items[item as usize];
             let production = &self.grammar.productions[item.production as usize];
-            item.origin == 0 && production.head == goal && item.dot as usize == production.parts.len()
+            let fits = |kind: KindId| matches!(production.parts[0], Part::Hole(Nonterminal(own), _) if own == kind.0);
+            item.origin == 0
+                && production.head == goal
+                && item.dot as usize == production.parts.len()
+                && kind.is_none_or(fits)
         });
         whole.ok_or_else(|| Box::new(self.no_reading(furthest)))
     }
@@ -735,7 +724,7 @@ impl Chart<'_> {
         let token = self.tokens[at];
         let text = token.text();
         let mut leaves = Vec::new();
-        let mut add = |leaves: &mut Vec<Leaf>, terms: &Terms, term: TermId, length: usize| {
+        let add = |leaves: &mut Vec<Leaf>, terms: &Terms, term: TermId, length: usize| {
             let kind = signature.kind_of(terms.sort(term));
             leaves.push(Leaf { length, kind, term, symbol: terms.symbol(term) });
         };

@@ -2,7 +2,9 @@
 
 pub mod engine;
 pub mod grammar;
+mod language;
 pub mod meta;
+mod model;
 pub mod modules;
 pub mod names;
 mod objects;
@@ -12,3 +14,6 @@ mod show;
 pub mod signature;
 pub mod syntax;
 pub mod terms;
+
+pub use language::{Maude, MaudeProgram};
+pub use model::MaudeModel;

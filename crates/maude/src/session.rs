@@ -1,11 +1,12 @@
 //! Files and commands, as Maude takes them: modules are learned, commands are carried out, and what they print has
 //! Maude's form.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
 use model::{Missing, Text, Texts};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, FileId, Sources, Span};
 
 use crate::engine::code::{Code, Compiled};
@@ -71,7 +72,13 @@ pub struct Session {
     codes: FxHashMap<Name, (Arc<Module>, Arc<Code>)>,
     last: Last,
     loading: Vec<String>,
+    loaded: FxHashSet<String>,
     prelude: Option<FileId>,
+    main: Option<FileId>,
+    /// The modules that were written, in order.
+    pub written: Vec<Name>,
+    /// Whether a command was ended by a limit.
+    pub limited: Cell<bool>,
     /// Whether only modules are learned, and no command is carried out.
     pub silent: bool,
 }
@@ -85,10 +92,15 @@ impl Default for Session {
 impl Session {
     /// A session that knows the prelude.
     pub fn new() -> Self {
+        Self::with_sources(Sources::new())
+    }
+
+    /// The same, with texts that are known already.
+    pub fn with_sources(sources: Sources) -> Self {
         let settings =
             Settings { timing: true, stats: true, command: true, breakdown: false, style: Style::default() };
         let mut session = Self {
-            sources: Sources::new(),
+            sources,
             database: Database::default(),
             current: None,
             limits: Limits::default(),
@@ -96,7 +108,11 @@ impl Session {
             codes: FxHashMap::default(),
             last: Last::Nothing,
             loading: Vec::new(),
+            loaded: FxHashSet::default(),
             prelude: None,
+            main: None,
+            written: Vec::new(),
+            limited: Cell::new(false),
             silent: false,
         };
         let file = session.sources.add_given("prelude.maude", PRELUDE);
@@ -106,6 +122,11 @@ impl Session {
         session.database.last = None;
         session.current = Some(Name::new("CONVERSION"));
         session
+    }
+
+    /// The first text that was taken.
+    pub fn main_file(&self) -> FileId {
+        self.main.or(self.prelude).expect("the prelude is there")
     }
 
     /// Whether a text is one of the built-in ones.
@@ -122,7 +143,7 @@ impl Session {
                 Item::Module(module) => self.database.add_module(module),
                 Item::View(view) => self.database.add_view(view),
                 Item::Command(command) => self.set(&command.tokens),
-                Item::Load(_) => {}
+                Item::Load(..) => {}
             }
         }
     }
@@ -130,6 +151,7 @@ impl Session {
     /// Takes a text: learns its modules, carries out its commands.
     pub fn take(&mut self, text: &Text, texts: &dyn Texts, tell: &mut dyn FnMut(&Sources, Event)) {
         let file = self.sources.add(text.name.clone(), text.text.clone());
+        self.main.get_or_insert(file);
         self.take_file(file, texts, tell);
     }
 
@@ -162,6 +184,8 @@ impl Session {
                     }
                     self.database.add_module(module);
                     self.current = Some(name);
+                    self.written.retain(|&other| other != name);
+                    self.written.push(name);
                     // Mistakes are told where they are made, not where they are used.
                     let _ = self.database.module(name, None, &self.sources);
                 }
@@ -169,7 +193,7 @@ impl Session {
                     self.codes.clear();
                     self.database.add_view(view);
                 }
-                Item::Load(name) => self.load(&name, texts, tell),
+                Item::Load(name, once) => self.load(&name, once, texts, tell),
                 Item::Command(command) if self.silent => {
                     if command.tokens[0].is("set") {
                         self.set(&command.tokens);
@@ -189,7 +213,7 @@ impl Session {
         self.loading.pop();
     }
 
-    fn load(&mut self, name: &Token, texts: &dyn Texts, tell: &mut dyn FnMut(&Sources, Event)) {
+    fn load(&mut self, name: &Token, once: bool, texts: &dyn Texts, tell: &mut dyn FnMut(&Sources, Event)) {
         let wanted = name.text();
         let plain = wanted.strip_suffix(".maude").unwrap_or(wanted);
         match plain {
@@ -222,7 +246,11 @@ impl Session {
         for candidate in [wanted.to_owned(), format!("{plain}.maude")] {
             match texts.find(&candidate, &from) {
                 Ok(found) => {
-                    self.take(&found.text, texts, tell);
+                    let known = self.loaded.contains(&found.text.name);
+                    if !(once && known) {
+                        self.loaded.insert(found.text.name.clone());
+                        self.take(&found.text, texts, tell);
+                    }
                     return;
                 }
                 Err(reason) => missing = missing.or(Some(reason)),
@@ -416,7 +444,7 @@ impl Session {
     }
 
     pub(crate) fn text(&self, module: &Module, terms: &Terms, term: TermId) -> String {
-        print::styled(&module.signature, terms, term, self.settings.style)
+        print::with_variables(&module.signature, terms, term, self.settings.style, &module.variables)
     }
 
     fn rule_off(&self, out: &mut String) {
@@ -451,6 +479,7 @@ impl Session {
 
     /// What a limit or an error looks like.
     fn stopped(&self, stop: Stop, tokens: &[Token]) -> Problem {
+        self.limited.set(self.limited.get() || stop.limit);
         let whole = tokens[0].span.to(tokens[tokens.len() - 1].span);
         Problem::Told(Box::new(stopped(stop, whole)))
     }
@@ -846,6 +875,17 @@ impl Problem {
     /// A sentence about a place.
     pub fn at(span: Span, message: impl Into<String>) -> Self {
         Self::Told(Box::new(Diagnostic::error(message).label(span, "here")))
+    }
+}
+
+impl Problem {
+    /// What is wrong, in words.
+    pub fn into_diagnostics(self, session: &mut Session) -> Vec<Diagnostic> {
+        let mut all = std::mem::take(&mut session.database.diagnostics);
+        if let Self::Told(diagnostic) = self {
+            all.push(*diagnostic);
+        }
+        all
     }
 }
 

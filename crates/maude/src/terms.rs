@@ -174,9 +174,9 @@ impl Terms {
         self.nodes[term.0 as usize].sort |= REDUCED;
     }
 
-    /// Forgets what was found out about a term: for copies of tables whose equations differ.
-    pub fn forget_reduced(&mut self) {
-        self.nodes.iter_mut().for_each(|node| node.sort &= !REDUCED);
+    /// Forgets that a term is a normal form.
+    pub fn set_unreduced(&mut self, term: TermId) {
+        self.nodes[term.0 as usize].sort &= !REDUCED;
     }
 
     /// Whether a term has variables.
@@ -261,6 +261,8 @@ impl Terms {
 
     /// A floating-point number.
     pub fn float(&mut self, signature: &Signature, symbol: SymbolId, value: f64) -> TermId {
+        // There is one zero.
+        let value = if value == 0.0 { 0.0 } else { value };
         let bits = value.to_bits();
         // The first declaration is for finite numbers, the second one for all.
         let profiles = &signature.symbol(symbol).profiles;
@@ -293,6 +295,23 @@ impl Terms {
             FLOAT => self.float(signature, symbol, from.float_value(term)),
             QUOTED => self.quoted(signature, symbol, from.quoted_name(term)),
             _ => self.string(signature, symbol, &from.string_text(term)),
+        }
+    }
+
+    /// A term whose row comes from another table for the same operators.
+    pub fn made_again(&mut self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> TermId {
+        match (self.layouts[symbol.0 as usize], row) {
+            // The sort of data depends on the data.
+            (Theory::Data, &[FLOAT, low, high]) => {
+                self.float(signature, symbol, f64::from_bits(u64::from(low) | u64::from(high) << 32))
+            }
+            (Theory::Data, [QUOTED, ..]) => self.data(signature, symbol, row),
+            (Theory::Data, _) => {
+                let mut bytes: Vec<u8> = row[1..].iter().flat_map(|word| word.to_le_bytes()).collect();
+                bytes.truncate(row[0] as usize);
+                self.string(signature, symbol, &String::from_utf8_lossy(&bytes))
+            }
+            _ => self.made(signature, symbol, row),
         }
     }
 
