@@ -554,7 +554,22 @@ impl Database {
         made.map_err(|()| Broken)
     }
 
-    fn flatten(&mut self, text: &Arc<ModuleText>, sources: &Sources) -> Made<Module> {
+    /// A module with the declarations of a text and all that it imports, but without statements of its own, and without
+    /// imports that were not asked for: what a module is whose statements are terms already. None if something is wrong.
+    pub fn declared(&mut self, text: &ModuleText, sources: &Sources) -> Option<Module> {
+        let before = self.diagnostics.len();
+        let made = self.declarations(text, &[], sources).ok();
+        let sound = !self.diagnostics[before..].iter().any(Diagnostic::is_error);
+        self.diagnostics.truncate(before);
+        made.filter(|_| sound)
+    }
+
+    /// What a module imports without being asked.
+    pub fn automatic_imports(&self, name: Name) -> &[Name] {
+        self.imported.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    fn declarations(&mut self, text: &ModuleText, automatic: &[Name], sources: &Sources) -> Made<Module> {
         let mut environment: Vec<(Name, Bound)> = Vec::new();
         let mut imports = Vec::new();
         let mut parameters = Vec::new();
@@ -577,7 +592,7 @@ impl Database {
             environment.push((parameter.name.name, Bound::Parameter(parameter.name.name, theory)));
         }
         if !text.kind.theory {
-            for name in self.imported.get(&text.name).cloned().unwrap_or_default() {
+            for &name in automatic {
                 // What the automatic import needs itself does not import it.
                 if !self.working.contains(&name) && self.modules.contains_key(&name) {
                     if let Ok(module) = self.module(name, None, sources) {
@@ -622,7 +637,13 @@ impl Database {
                 _ => {}
             }
         }
-        let mut module = self.assemble(draft, None, sources)?;
+        self.assemble(draft, None, sources)
+    }
+
+    fn flatten(&mut self, text: &Arc<ModuleText>, sources: &Sources) -> Made<Module> {
+        let automatic = self.automatic_imports(text.name).to_vec();
+        let mut module = self.declarations(text, &automatic, sources)?;
+        let declarations = objects::desugared(text);
         // Variables, then statements.
         for declaration in declarations.iter() {
             if let Declaration::Variables(names, sort) = declaration {
@@ -1560,7 +1581,7 @@ impl Draft {
 }
 
 /// The operator that a declaration of a module belongs to.
-fn find_declared(signature: &Signature, name: Name, operators: &OperatorText) -> Option<SymbolId> {
+pub(crate) fn find_declared(signature: &Signature, name: Name, operators: &OperatorText) -> Option<SymbolId> {
     if operators.attributes.poly.is_some() {
         return signature.named(name).first().copied();
     }
@@ -2148,6 +2169,36 @@ pub fn variables_of(terms: &Terms, term: TermId, into: &mut Vec<TermId>) {
             }
         }
     }
+}
+
+impl Statement {
+    /// Whether every variable has a value where it is used, given that these have one. The terms may be in another table
+    /// that begins with the module's.
+    pub fn has_values(&self, terms: &Terms, given: Vec<TermId>) -> bool {
+        let mut bound = given;
+        variables_of(terms, self.left, &mut bound);
+        let free = |used: TermId, bound: &[TermId]| {
+            let mut variables = Vec::new();
+            variables_of(terms, used, &mut variables);
+            variables.iter().any(|variable| !bound.contains(variable))
+        };
+        for condition in &self.conditions {
+            if let Condition::Assign(pattern, value) | Condition::Rewrite(value, pattern) = *condition {
+                if free(value, &bound) {
+                    return false;
+                }
+                variables_of(terms, pattern, &mut bound);
+            } else if condition.terms().any(|term| free(term, &bound)) {
+                return false;
+            }
+        }
+        self.right == TermId::NONE || !free(self.right, &bound)
+    }
+}
+
+/// Whether every variable of a statement has a value where it is used.
+pub fn is_executable(module: &Module, statement: &Statement) -> bool {
+    check_variables(module, statement).is_ok()
 }
 
 /// Every variable has to have a value where it is used.

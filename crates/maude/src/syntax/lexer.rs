@@ -80,24 +80,8 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
                 diagnostics.push(error);
                 bytes.len()
             });
-        } else if is_special(byte as char) {
-            at += 1;
         } else {
-            while let Some(&byte) = bytes.get(at) {
-                if byte == b'`' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()) {
-                    at += 2;
-                } else if byte == b'"' && at > start && bytes[start..at].iter().all(|&byte| byte == b'\'') {
-                    // A quoted identifier that stands for a string.
-                    match end_of_string(bytes, at) {
-                        Some(end) => at = end,
-                        None => break,
-                    }
-                } else if byte.is_ascii_whitespace() || is_special(byte as char) || byte == b'"' {
-                    break;
-                } else {
-                    at += 1;
-                }
-            }
+            at = end_of_word(bytes, at);
         }
         while !text.is_char_boundary(at) {
             at += 1;
@@ -108,6 +92,53 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
         last.ends_line = true;
     }
     (tokens, diagnostics)
+}
+
+/// The words of a text in which nothing is a comment.
+pub fn words(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at = match bytes[at] {
+            b'"' => end_of_string(bytes, at).unwrap_or(bytes.len()),
+            _ => end_of_word(bytes, at),
+        };
+        while !text.is_char_boundary(at) {
+            at += 1;
+        }
+        words.push(&text[start..at]);
+    }
+    words
+}
+
+/// The place behind the word that begins here, which is no string.
+fn end_of_word(bytes: &[u8], start: usize) -> usize {
+    if is_special(bytes[start] as char) {
+        return start + 1;
+    }
+    let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'`' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()) {
+            at += 2;
+        } else if byte == b'"' && at > start && bytes[start..at].iter().all(|&byte| byte == b'\'') {
+            // A quoted identifier that stands for a string.
+            match end_of_string(bytes, at) {
+                Some(end) => at = end,
+                None => break,
+            }
+        } else if byte.is_ascii_whitespace() || is_special(byte as char) || byte == b'"' {
+            break;
+        } else {
+            at += 1;
+        }
+    }
+    at
 }
 
 /// The place behind the quotation mark that closes the one here.
