@@ -2171,29 +2171,32 @@ pub fn variables_of(terms: &Terms, term: TermId, into: &mut Vec<TermId>) {
     }
 }
 
-impl Statement {
-    /// Whether every variable has a value where it is used, given that these have one. The terms may be in another table
-    /// that begins with the module's.
-    pub fn has_values(&self, terms: &Terms, given: Vec<TermId>) -> bool {
-        let mut bound = given;
-        variables_of(terms, self.left, &mut bound);
-        let free = |used: TermId, bound: &[TermId]| {
-            let mut variables = Vec::new();
-            variables_of(terms, used, &mut variables);
-            variables.iter().any(|variable| !bound.contains(variable))
-        };
-        for condition in &self.conditions {
-            if let Condition::Assign(pattern, value) | Condition::Rewrite(value, pattern) = *condition {
-                if free(value, &bound) {
-                    return false;
-                }
-                variables_of(terms, pattern, &mut bound);
-            } else if condition.terms().any(|term| free(term, &bound)) {
-                return false;
-            }
+/// The variables of a condition and of a right side, if there is one, that have no value where they are used. `bound` are
+/// those that have one before; it gets those that conditions give one.
+pub fn without_values(
+    terms: &Terms,
+    bound: &mut Vec<TermId>,
+    conditions: &[Condition],
+    right: Option<TermId>,
+) -> Vec<TermId> {
+    let mut free = Vec::new();
+    let mut check = |used: TermId, bound: &[TermId]| {
+        let mut variables = Vec::new();
+        variables_of(terms, used, &mut variables);
+        free.extend(variables.into_iter().filter(|variable| !bound.contains(variable)));
+    };
+    for condition in conditions {
+        if let Condition::Assign(pattern, value) | Condition::Rewrite(value, pattern) = *condition {
+            check(value, bound);
+            variables_of(terms, pattern, bound);
+        } else {
+            condition.terms().for_each(|term| check(term, bound));
         }
-        self.right == TermId::NONE || !free(self.right, &bound)
     }
+    if let Some(right) = right {
+        check(right, bound);
+    }
+    free
 }
 
 /// Whether every variable of a statement has a value where it is used.

@@ -14,6 +14,7 @@ use crate::engine::descent::{Around, Place};
 use crate::engine::rewrite::{Arrow, Search};
 use crate::engine::{Engine, Stop};
 use crate::grammar::Goal;
+use crate::modules::{variables_of, without_values};
 use crate::names::{Name, split};
 use crate::print::{self, Style};
 use crate::signature::{Signature, SortId, SymbolId, Theory};
@@ -102,7 +103,10 @@ impl Meta {
             };
             let bound = some!(level.bound(arguments[5])).map(|bound| bound as usize);
             let mut engine = self.engine(level.engine, module);
-            let pattern = some!(goal(level, &mut engine, &code, arguments[2], arguments[3], false));
+            let (pattern, free) = some!(goal(level, &mut engine, &code, arguments[2], arguments[3], false));
+            if !free.is_empty() {
+                return Ok(None);
+            }
             let start = some!(down(level, &mut engine, &code, arguments[1]));
             let start = engine.reduce(start);
             level.engine.rewrites += engine.rewrites;
@@ -190,7 +194,8 @@ fn substitution(
     level.join("substitutionSymbol", "emptySubstitutionSymbol", &all)
 }
 
-/// A pattern with a condition; its terms are kept by the engine.
+/// A pattern with a condition, and what variables have as values that have no other where they are used: themselves. All
+/// of its terms are kept by the engine.
 fn goal(
     level: &Level<'_>,
     engine: &mut Engine,
@@ -198,7 +203,7 @@ fn goal(
     pattern: TermId,
     condition: TermId,
     extension: bool,
-) -> Option<Compiled> {
+) -> Option<(Compiled, Vec<(usize, TermId)>)> {
     let pattern = down(level, engine, code, pattern)?;
     let conditions = ConditionDraft::read(level, condition)?;
     let conditions = conditions.build(&code.module, &mut engine.terms, &code.literals)?;
@@ -206,7 +211,17 @@ fn goal(
     for condition in &conditions {
         engine.kept.extend(condition.terms());
     }
-    Some(code.pattern_in(&mut engine.terms, pattern, &conditions, extension))
+    let mut known = Vec::new();
+    variables_of(&engine.terms, pattern, &mut known);
+    let free = without_values(&engine.terms, &mut known, &conditions, None);
+    let compiled = code.pattern_in(&mut engine.terms, pattern, &conditions, extension);
+    let slot = |variable: TermId| {
+        let own = (engine.terms.variable_name(variable), engine.terms.sort(variable));
+        let slot = compiled.variables.iter().position(|&variable| variable == own)?;
+        Some((slot, variable))
+    };
+    let values = free.into_iter().filter_map(slot).collect();
+    Some((compiled, values))
 }
 
 /// The states and rules on the way to a state.
@@ -333,14 +348,14 @@ fn matching(
     places_too: bool,
     number: u64,
 ) -> Answer {
-    let pattern = some!(goal(level, engine, code, arguments[0], arguments[2], places_too));
+    let (pattern, free) = some!(goal(level, engine, code, arguments[0], arguments[2], places_too));
     let subject = some!(down(level, engine, code, arguments[1]));
     engine.kept.push(subject);
     let (places, chosen) = engine.places(code, subject, depths.0, depths.1, true);
     let mut left = number;
     let mut answer = None;
     for at in chosen {
-        let over = engine.match_statement(code, &pattern, &[], places[at].term, &mut |engine, base, around| {
+        let over = engine.match_statement(code, &pattern, &free, places[at].term, &mut |engine, base, around| {
             if left > 0 {
                 left -= 1;
                 return Ok(false);
@@ -398,12 +413,11 @@ fn applying(
             })
             .collect();
         let Some(slots) = slots else { continue };
-        let mut known: Vec<TermId> = Vec::new();
-        for &(name, sort, _) in &bound {
-            known.push(engine.terms.variable(name, sort));
-        }
-        engine.kept.extend(&known);
-        if statement.has_values(&engine.terms, known) {
+        let mut known: Vec<TermId> =
+            bound.iter().map(|&(name, sort, _)| engine.terms.variable(name, sort)).collect();
+        variables_of(&engine.terms, statement.left, &mut known);
+        let right = Some(statement.right);
+        if without_values(&engine.terms, &mut known, &statement.conditions, right).is_empty() {
             rules.push((rule, slots));
         }
     }
