@@ -77,6 +77,8 @@ pub struct Session {
     main: Option<FileId>,
     /// The modules that were written, in order.
     pub written: Vec<Name>,
+    /// Whether garbage is collected whenever it can be: for tests.
+    pub stress: bool,
     /// Whether a command was ended by a limit.
     pub limited: Cell<bool>,
     /// Whether only modules are learned, and no command is carried out.
@@ -112,6 +114,7 @@ impl Session {
             prelude: None,
             main: None,
             written: Vec::new(),
+            stress: false,
             limited: Cell::new(false),
             silent: false,
         };
@@ -439,6 +442,7 @@ impl Session {
         engine.terms = terms;
         engine.keep_all();
         engine.limits = self.limits;
+        engine.stress = self.stress;
         engine.meta = Some(Box::new(crate::meta::Meta::new(self.database.clone())));
         engine
     }
