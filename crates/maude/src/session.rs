@@ -16,6 +16,7 @@ use crate::grammar::{Condition, Goal, Reading};
 use crate::modules::{Broken, Database, Module, cannot_read};
 use crate::names::Name;
 use crate::print::{self, Style};
+use crate::signature::Theory;
 use crate::syntax::lexer::Token;
 use crate::syntax::parser;
 use crate::syntax::tree::{CommandText, Item};
@@ -54,7 +55,7 @@ enum Last {
     Nothing,
     Rewrite { engine: Box<Engine>, module: Arc<Module>, term: TermId, fair: Option<u64> },
     Search { engine: Box<Engine>, module: Arc<Module>, search: Box<Search>, given: usize, over: bool },
-    Match { module: Arc<Module>, rest: Vec<String>, given: usize },
+    Match { rest: Vec<String>, given: usize },
 }
 
 /// Modules and what was done with them.
@@ -707,9 +708,14 @@ impl Session {
         let mut engine = self.engine(&code, code.terms.clone());
         let mut found = Vec::new();
         let limit = most.map_or(usize::MAX, |most| most as usize);
+        let partly = terms.symbol(pattern_term).is_some_and(|top| {
+            let theory = module.signature.symbol(top).theory;
+            matches!(theory, Theory::List | Theory::Bag | Theory::Iter)
+        });
         let outcome = engine.matches(subject, &pattern, &mut |engine, values, portion| {
             let mut text = String::new();
-            if extension {
+            // Only operators whose arguments can be matched in part tell which part it was.
+            if extension && partly {
                 let shown = match portion {
                     None => "(whole)".to_owned(),
                     Some(portion) => self.text(&module, &engine.terms, portion),
@@ -729,7 +735,7 @@ impl Session {
         for (at, text) in found.iter().enumerate() {
             out.push_str(&format!("\nMatcher {}\n{text}", at + 1));
         }
-        self.last = Last::Match { module, rest, given: found.len() };
+        self.last = Last::Match { rest, given: found.len() };
         Ok(())
     }
 

@@ -32,15 +32,17 @@ pub fn ours(text: &Text, adjust: impl FnOnce(&mut Session)) -> String {
 
 /// The output of Maude itself for a file; none where it is not installed.
 pub fn theirs(path: &std::path::Path) -> Option<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let folder = path.canonicalize().ok()?.parent()?.to_owned();
     let output = Command::new("maude")
         .args(["-no-banner", "-no-ansi-color", "-no-advise", "-no-wrap"])
         .arg(path.file_name()?)
-        .current_dir(folder)
+        .current_dir(&folder)
+        // Where it is, Maude takes from here.
+        .env("PWD", &folder)
         .stdin(Stdio::null())
-        .stderr(Stdio::null())
         .output()
         .ok()?;
+
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
