@@ -266,15 +266,35 @@ impl Engine {
             self.terms.set_reduced(made);
             return Ok(made);
         }
-        // With equations, one at a time.
-        let mut left = count.clone();
-        while left > BigUint::ZERO {
-            let value = self.apply(code, symbol, 1)?;
-            self.stack.push(value);
-            left -= 1u32;
-            debug_assert_eq!(self.stack.len(), at + 1);
+        // With equations: on as many repetitions as an equation takes, outer ones first.
+        let inner = self.stack[at];
+        let mut tried = count.clone();
+        while tried > BigUint::ZERO {
+            let term = self.terms.make_iter(&code.signature, symbol, &tried, inner);
+            self.stack.push(term);
+            if !self.terms.is_reduced(term) {
+                let next = self.rewrite_whole(code, symbol, at + 1)?;
+                let changed = match next {
+                    Some((next, arguments)) => Some(self.apply(code, next, arguments)?),
+                    None => Some(self.stack[at + 1]).filter(|&result| result != term),
+                };
+                if let Some(result) = changed {
+                    self.stack.truncate(at);
+                    self.stack.push(result);
+                    let rest = count - &tried;
+                    if rest == BigUint::ZERO {
+                        return Ok(self.stack.pop().expect("it is there"));
+                    }
+                    return self.iterate(code, symbol, &rest);
+                }
+            }
+            self.stack.truncate(at + 1);
+            tried -= 1u32;
+            self.check()?;
         }
-        Ok(self.stack.pop().expect("it is there"))
+        let term = self.terms.make_iter(&code.signature, symbol, count, inner);
+        self.stack.truncate(at);
+        Ok(term)
     }
 
     /// Evaluates an operator on the topmost terms, which are taken off.
@@ -706,13 +726,25 @@ impl Engine {
         Ok(())
     }
 
-    /// The sort of a part of a normal form, which is one itself.
-    pub(crate) fn sort_of(&mut self, code: &Code, term: TermId) -> SortId {
-        if !self.terms.is_reduced(term) {
-            self.stack.push(term);
-            // A membership whose condition can't be evaluated says nothing.
-            let _ = self.settle(code, term);
-            self.stack.pop();
+    /// The sort of a part of a list or bag whose elements are normal forms; if the whole is one, so is the part.
+    pub(crate) fn sort_of(&mut self, code: &Code, term: TermId, reduced: bool) -> SortId {
+        if self.terms.is_reduced(term) {
+            return self.terms.sort(term);
+        }
+        let plain =
+            self.terms.symbol(term).is_none_or(|symbol| code.memberships_of[symbol.0 as usize].is_empty());
+        if plain {
+            if reduced {
+                self.terms.set_reduced(term);
+            }
+            return self.terms.sort(term);
+        }
+        self.stack.push(term);
+        // A membership whose condition can't be evaluated says nothing.
+        let _ = self.settle(code, term);
+        self.stack.pop();
+        if !reduced {
+            self.terms.set_unreduced(term);
         }
         self.terms.sort(term)
     }

@@ -422,6 +422,19 @@ impl Grammar {
         goal: Goal,
         tokens: &[Token],
     ) -> Result<Reading, Box<NoReading>> {
+        self.read_kind(signature, terms, variables, goal, None, tokens)
+    }
+
+    /// The same for a term of a kind.
+    pub fn read_kind(
+        &self,
+        signature: &Signature,
+        terms: &mut Terms,
+        variables: &FxHashMap<Name, SortId>,
+        goal: Goal,
+        kind: Option<KindId>,
+        tokens: &[Token],
+    ) -> Result<Reading, Box<NoReading>> {
         let mut chart = Chart {
             grammar: self,
             signature,
@@ -433,7 +446,7 @@ impl Grammar {
             alternatives: Vec::new(),
             sets: vec![Set::default(); tokens.len() + 1],
         };
-        let end = chart.run(self.goals[&goal])?;
+        let end = chart.run(self.goals[&goal], kind)?;
         let mut reading = Reading::default();
         chart.whole(end, &mut reading);
         Ok(reading)
@@ -462,7 +475,7 @@ struct Chart<'a> {
 
 impl Chart<'_> {
     /// Fills the chart; gives the item that covers everything.
-    fn run(&mut self, goal: Nonterminal) -> Result<u32, Box<NoReading>> {
+    fn run(&mut self, goal: Nonterminal, kind: Option<KindId>) -> Result<u32, Box<NoReading>> {
         self.predict(goal, 0);
         let mut furthest = 0;
         for at in 0..=self.tokens.len() {
@@ -487,7 +500,11 @@ impl Chart<'_> {
         let whole = self.sets[self.tokens.len()].agenda.iter().copied().find(|&item| {
             let item = self.items[item as usize];
             let production = &self.grammar.productions[item.production as usize];
-            item.origin == 0 && production.head == goal && item.dot as usize == production.parts.len()
+            let fits = |kind: KindId| matches!(production.parts[0], Part::Hole(Nonterminal(own), _) if own == kind.0);
+            item.origin == 0
+                && production.head == goal
+                && item.dot as usize == production.parts.len()
+                && kind.is_none_or(fits)
         });
         whole.ok_or_else(|| Box::new(self.no_reading(furthest)))
     }

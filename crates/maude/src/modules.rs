@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Sources, Span};
 
-use crate::grammar::{Condition, Goal, Grammar, NoReading, Reading, split_sorts};
+use crate::grammar::{Condition, Goal, Grammar, Literals, NoReading, Reading, split_sorts};
 use crate::names::Name;
 use crate::objects;
 use crate::signature::{KindId, Profile, Signature, SortId, Symbol, SymbolId, Theory};
@@ -924,50 +924,14 @@ impl Database {
         }
         let environment: Vec<(Name, Bound)> =
             base.parameters.iter().map(|(name, _)| *name).zip(bound.iter().cloned()).collect();
-        let mut morphism = Morphism::default();
+        let mut morphism = sort_morphism(&environment);
         let mut parameters = Vec::new();
-        let mut still_open = Vec::new();
         for (parameter, argument) in &environment {
-            let theory = &base.parameters.iter().find(|(name, _)| name == parameter).expect("a parameter").1;
-            let theories: Vec<Arc<Module>> = theory
-                .closure()
-                .into_iter()
-                .chain(std::iter::once(theory.clone()))
-                .filter(|module| module.kind.theory)
-                .collect();
-            let own_sorts: Vec<Name> =
-                theories.iter().flat_map(|module| module.own_sorts.iter().map(|&(name, _)| name)).collect();
-            morphism.parameters.push((*parameter, argument.text()));
-            match argument {
-                Bound::Parameter(other, _) => {
-                    for sort in own_sorts {
-                        let (from, to) = (format!("{parameter}${sort}"), format!("{other}${sort}"));
-                        morphism.sorts.insert(Name::new(&from), Name::new(&to));
-                    }
-                }
-                Bound::View(view) => {
-                    let open = view.to.kind.theory;
-                    for sort in own_sorts {
-                        let to = view.sorts.get(&sort).copied().unwrap_or(sort);
-                        let is_theory_sort = open
-                            && view.to.closure().iter().chain(std::iter::once(&view.to)).any(|module| {
-                                module.kind.theory && module.own_sorts.iter().any(|&(name, _)| name == to)
-                            });
-                        let to = match is_theory_sort {
-                            true => Name::new(&format!("{parameter}${to}")),
-                            false => to,
-                        };
-                        morphism.sorts.insert(Name::new(&format!("{parameter}${sort}")), to);
-                    }
-                    if open {
-                        still_open.push(parameter.text());
-                        parameters.push((*parameter, view.to.clone()));
-                    }
+            if let Bound::View(view) = argument {
+                if view.to.kind.theory {
+                    parameters.push((*parameter, view.to.clone()));
                 }
             }
-        }
-        if !still_open.is_empty() {
-            morphism.open = format!("{{{}}}", still_open.join(","));
         }
         let mut imports = Vec::new();
         for import in &base.imports {
@@ -1182,7 +1146,7 @@ impl Database {
             }
             Origin::Renaming(base, items) => {
                 let base = self.instantiate(base, environment, sources)?;
-                let morphism = self.sort_morphism(environment);
+                let morphism = sort_morphism(environment);
                 let items: Vec<RenamingItem> = items
                     .iter()
                     .map(|item| match item {
@@ -1234,29 +1198,6 @@ impl Database {
         let bound: Vec<Bound> =
             open.iter().map(|(name, theory)| Bound::Parameter(*name, theory.clone())).collect();
         self.instance(module, bound, sources)
-    }
-
-    fn sort_morphism(&self, environment: &[(Name, Bound)]) -> Morphism {
-        let mut morphism = Morphism::default();
-        for (name, bound) in environment {
-            morphism.parameters.push((*name, bound.text()));
-            let theory = match bound {
-                Bound::Parameter(_, theory) => theory,
-                Bound::View(view) => &view.from,
-            };
-            for module in
-                theory.closure().iter().chain(std::iter::once(theory)).filter(|module| module.kind.theory)
-            {
-                for &(sort, _) in &module.own_sorts {
-                    let to = match bound {
-                        Bound::Parameter(other, _) => Name::new(&format!("{other}${sort}")),
-                        Bound::View(view) => view.sorts.get(&sort).copied().unwrap_or(sort),
-                    };
-                    morphism.sorts.insert(Name::new(&format!("{name}${sort}")), to);
-                }
-            }
-        }
-        morphism
     }
 
     fn substitute(&mut self, bound: &Bound, environment: &[(Name, Bound)], sources: &Sources) -> Made<Bound> {
@@ -1424,9 +1365,10 @@ impl Database {
                     let Some(tokens) = tokens else { continue };
                     let grammar = grammar.get_or_insert_with(|| Grammar::new(&signature, &mut terms));
                     for &symbol in symbols {
-                        let read =
-                            grammar.read(&signature, &mut terms, &FxHashMap::default(), Goal::Term, tokens);
                         let range = signature.symbol(symbol).range;
+                        let none = FxHashMap::default();
+                        let read =
+                            grammar.read_kind(&signature, &mut terms, &none, Goal::Term, Some(range), tokens);
                         match read {
                             Ok(reading) if signature.kind_of(terms.sort(reading.terms[0])) == range => {
                                 let data = &mut signature.symbols[symbol.0 as usize];
@@ -1454,6 +1396,8 @@ impl Database {
         if broken {
             return Err(Broken);
         }
+        // Built-in constants are there from the beginning, so that every copy of the table knows them.
+        let _ = Literals::new(&signature, &mut terms);
         let signature = Arc::new(signature);
         // Statements.
         let mut statements = Vec::new();
@@ -1508,6 +1452,42 @@ impl Database {
             grammar: OnceLock::new(),
         })
     }
+}
+
+/// What becomes of the names of sorts where parameters get arguments.
+fn sort_morphism(environment: &[(Name, Bound)]) -> Morphism {
+    fn theory_sorts(theory: &Arc<Module>) -> Vec<Name> {
+        let closure = theory.closure();
+        let theories = closure.iter().chain(std::iter::once(theory)).filter(|module| module.kind.theory);
+        theories.flat_map(|module| module.own_sorts.iter().map(|&(name, _)| name)).collect()
+    }
+    let mut morphism = Morphism::default();
+    let mut open = Vec::new();
+    for (parameter, bound) in environment {
+        morphism.parameters.push((*parameter, bound.text()));
+        let (theory, stays) = match bound {
+            Bound::Parameter(_, theory) => (theory, Vec::new()),
+            Bound::View(view) if view.to.kind.theory => {
+                open.push(parameter.text());
+                (&view.from, theory_sorts(&view.to))
+            }
+            Bound::View(view) => (&view.from, Vec::new()),
+        };
+        for sort in theory_sorts(theory) {
+            let to = match bound {
+                Bound::Parameter(other, _) => Name::new(&format!("{other}${sort}")),
+                Bound::View(view) => {
+                    let to = view.sorts.get(&sort).copied().unwrap_or(sort);
+                    if stays.contains(&to) { Name::new(&format!("{parameter}${to}")) } else { to }
+                }
+            };
+            morphism.sorts.insert(Name::new(&format!("{parameter}${sort}")), to);
+        }
+    }
+    if !open.is_empty() {
+        morphism.open = format!("{{{}}}", open.join(","));
+    }
+    morphism
 }
 
 /// A module that is not assembled yet.
@@ -1966,7 +1946,7 @@ fn add_sort_tests(signature: &mut Signature) {
         let any = signature.symbols[0].span;
         let mut symbol = Symbol::new(name, vec![data.kind], range, any, Name::new("TRUTH"));
         symbol.profiles.push(Profile { domain: vec![signature.top(data.kind)], range: boolean, ctor: false });
-        (symbol.prec, symbol.gather) = (0, vec![0]);
+        (symbol.prec, symbol.gather) = (51, vec![51]);
         symbol.special = Some(Special {
             id: Name::new("SortTestSymbol"),
             details: vec![data.name],

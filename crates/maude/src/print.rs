@@ -1,9 +1,10 @@
 //! Terms as text, in the form in which they could be read again.
 
 use num_bigint::BigUint;
+use rustc_hash::FxHashMap;
 
 use crate::names::Name;
-use crate::signature::{Signature, SymbolId, Theory};
+use crate::signature::{Signature, SortId, SymbolId, Theory};
 use crate::syntax::lexer::is_special;
 use crate::terms::{TermId, Terms, Top};
 
@@ -44,10 +45,22 @@ pub fn one_line(signature: &Signature, terms: &Terms, term: TermId) -> String {
 
 /// A term as text in some style.
 pub fn styled(signature: &Signature, terms: &Terms, term: TermId, style: Style) -> String {
+    with_variables(signature, terms, term, style, &FxHashMap::default())
+}
+
+/// A term as text in some style; variables that are declared are shown by their names alone.
+pub fn with_variables(
+    signature: &Signature,
+    terms: &Terms,
+    term: TermId,
+    style: Style,
+    variables: &FxHashMap<Name, SortId>,
+) -> String {
     let mut printer = Printer {
         signature,
         terms,
         style,
+        variables,
         out: String::new(),
         indent: 0,
         minus: signature.special("MinusSymbol"),
@@ -62,6 +75,7 @@ struct Printer<'a> {
     signature: &'a Signature,
     terms: &'a Terms,
     style: Style,
+    variables: &'a FxHashMap<Name, SortId>,
     out: String,
     indent: usize,
     minus: Option<SymbolId>,
@@ -77,7 +91,11 @@ impl Printer<'_> {
     fn term_here(&mut self, term: TermId, limit: u32, known: bool) {
         let symbol = match self.terms.top(term) {
             Top::Variable(sort) => {
-                self.out.push_str(self.terms.variable_name(term).text());
+                let name = self.terms.variable_name(term);
+                self.out.push_str(name.text());
+                if self.variables.get(&name) == Some(&sort) {
+                    return;
+                }
                 self.out.push(':');
                 self.out.push_str(self.signature.sort_name(sort));
                 return;
@@ -162,7 +180,7 @@ impl Printer<'_> {
             }
         }
         if data.is_special("SortTestSymbol") {
-            self.term(arguments[0], 0, known);
+            self.term(arguments[0], data.gather[0], known);
             self.out.push_str(" :: ");
             self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
             return;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use model::{Missing, Text, Texts};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, FileId, Sources, Span};
 
 use crate::engine::code::{Code, Compiled};
@@ -71,6 +71,7 @@ pub struct Session {
     codes: FxHashMap<Name, (Arc<Module>, Arc<Code>)>,
     last: Last,
     loading: Vec<String>,
+    loaded: FxHashSet<String>,
     prelude: Option<FileId>,
     /// Whether only modules are learned, and no command is carried out.
     pub silent: bool,
@@ -96,6 +97,7 @@ impl Session {
             codes: FxHashMap::default(),
             last: Last::Nothing,
             loading: Vec::new(),
+            loaded: FxHashSet::default(),
             prelude: None,
             silent: false,
         };
@@ -122,7 +124,7 @@ impl Session {
                 Item::Module(module) => self.database.add_module(module),
                 Item::View(view) => self.database.add_view(view),
                 Item::Command(command) => self.set(&command.tokens),
-                Item::Load(_) => {}
+                Item::Load(..) => {}
             }
         }
     }
@@ -169,7 +171,7 @@ impl Session {
                     self.codes.clear();
                     self.database.add_view(view);
                 }
-                Item::Load(name) => self.load(&name, texts, tell),
+                Item::Load(name, once) => self.load(&name, once, texts, tell),
                 Item::Command(command) if self.silent => {
                     if command.tokens[0].is("set") {
                         self.set(&command.tokens);
@@ -189,7 +191,7 @@ impl Session {
         self.loading.pop();
     }
 
-    fn load(&mut self, name: &Token, texts: &dyn Texts, tell: &mut dyn FnMut(&Sources, Event)) {
+    fn load(&mut self, name: &Token, once: bool, texts: &dyn Texts, tell: &mut dyn FnMut(&Sources, Event)) {
         let wanted = name.text();
         let plain = wanted.strip_suffix(".maude").unwrap_or(wanted);
         match plain {
@@ -222,7 +224,11 @@ impl Session {
         for candidate in [wanted.to_owned(), format!("{plain}.maude")] {
             match texts.find(&candidate, &from) {
                 Ok(found) => {
-                    self.take(&found.text, texts, tell);
+                    let known = self.loaded.contains(&found.text.name);
+                    if !(once && known) {
+                        self.loaded.insert(found.text.name.clone());
+                        self.take(&found.text, texts, tell);
+                    }
                     return;
                 }
                 Err(reason) => missing = missing.or(Some(reason)),
@@ -416,7 +422,7 @@ impl Session {
     }
 
     pub(crate) fn text(&self, module: &Module, terms: &Terms, term: TermId) -> String {
-        print::styled(&module.signature, terms, term, self.settings.style)
+        print::with_variables(&module.signature, terms, term, self.settings.style, &module.variables)
     }
 
     fn rule_off(&self, out: &mut String) {

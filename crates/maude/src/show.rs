@@ -199,13 +199,30 @@ fn joined(words: &[&str]) -> String {
 
 fn sorts(module: &Module, indent: &str, out: &mut String) {
     let signature = &module.signature;
-    for name in signature.sort_names() {
-        out.push_str(&format!("{indent}sort {name} .\n"));
-    }
     let imported = module.closure();
-    let subsorts = imported.iter().flat_map(|module| &module.own_subsorts).chain(&module.own_subsorts);
-    for (small, large, _) in subsorts {
-        out.push_str(&format!("{indent}subsort {small} < {large} .\n"));
+    let subsorts: Vec<(Name, Name)> = imported
+        .iter()
+        .flat_map(|module| &module.own_subsorts)
+        .chain(&module.own_subsorts)
+        .map(|&(small, large, _)| (small, large))
+        .collect();
+    for name in signature.sort_names() {
+        out.push_str(&format!("{indent}sort {name} ."));
+        let below: Vec<&str> =
+            subsorts.iter().filter(|(_, large)| *large == name).map(|(small, _)| small.text()).collect();
+        let above: Vec<&str> =
+            subsorts.iter().filter(|(small, _)| *small == name).map(|(_, large)| large.text()).collect();
+        for (names, left) in [(below, true), (above, false)] {
+            if names.is_empty() {
+                continue;
+            }
+            let plural = if names.len() > 1 { "s" } else { "" };
+            let names = names.join(" ");
+            let (small, large) =
+                if left { (names.as_str(), name.text()) } else { (name.text(), names.as_str()) };
+            out.push_str(&format!("\tsubsort{plural} {small} < {large} ."));
+        }
+        out.push('\n');
     }
 }
 
@@ -267,7 +284,9 @@ fn statements(
     indent: &str,
     out: &mut String,
 ) {
-    for statement in &module.statements {
+    // Its own statements come first.
+    let (imported, own) = module.statements.split_at(module.own_statements);
+    for statement in own.iter().chain(imported) {
         if kind.is_none_or(|kind| kind == statement.kind) {
             out.push_str(indent);
             out.push_str(&statement_text(session, module, &module.terms, statement));
@@ -313,32 +332,7 @@ pub fn statement_text(session: &Session, module: &Module, terms: &Terms, stateme
         text.push_str(&format!(" [{}]", attributes.join(" ")));
     }
     text.push_str(" .");
-    // Declared variables are shown by their names alone.
-    for (name, &sort) in &module.variables {
-        let long = format!("{name}:{}", module.signature.sort_name(sort));
-        if text.contains(&long) {
-            text = replace_words(&text, &long, name.text());
-        }
-    }
     text
-}
-
-/// Replaces whole words.
-fn replace_words(text: &str, from: &str, to: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(from) {
-        let edge = |c: Option<char>| c.is_none_or(|c| c.is_whitespace() || "()[]{},".contains(c));
-        let (before, after) = (
-            rest[..at].chars().next_back().or(out.chars().next_back()),
-            rest[at + from.len()..].chars().next(),
-        );
-        out.push_str(&rest[..at]);
-        out.push_str(if edge(before) && edge(after) { to } else { from });
-        rest = &rest[at + from.len()..];
-    }
-    out.push_str(rest);
-    out
 }
 
 fn state_number(session: &Session, number: &str, span: Span) -> Result<usize, Problem> {

@@ -349,7 +349,21 @@ impl Signature {
     pub fn close(&mut self) -> Vec<(SymbolId, SortId, SortId)> {
         let mut irregular = Vec::new();
         for at in 0..self.symbols.len() {
-            let (diagram, conflict) = self.diagram(&self.symbols[at]);
+            let mut symbol = self.symbols[at].clone();
+            if symbol.comm {
+                // What is declared for a pair of sorts holds for the pair turned round.
+                let turned: Vec<Profile> = symbol
+                    .profiles
+                    .iter()
+                    .map(|profile| {
+                        let domain = profile.domain.iter().rev().copied().collect();
+                        Profile { domain, range: profile.range, ctor: profile.ctor }
+                    })
+                    .filter(|profile| !symbol.profiles.contains(profile))
+                    .collect();
+                symbol.profiles.extend(turned);
+            }
+            let (diagram, conflict) = self.diagram(&symbol);
             self.symbols[at].diagram = diagram;
             if let Some((one, two)) = conflict {
                 irregular.push((SymbolId(at as u32), one, two));

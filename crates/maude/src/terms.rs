@@ -174,9 +174,9 @@ impl Terms {
         self.nodes[term.0 as usize].sort |= REDUCED;
     }
 
-    /// Forgets what was found out about a term: for copies of tables whose equations differ.
-    pub fn forget_reduced(&mut self) {
-        self.nodes.iter_mut().for_each(|node| node.sort &= !REDUCED);
+    /// Forgets that a term is a normal form.
+    pub fn set_unreduced(&mut self, term: TermId) {
+        self.nodes[term.0 as usize].sort &= !REDUCED;
     }
 
     /// Whether a term has variables.
@@ -261,6 +261,8 @@ impl Terms {
 
     /// A floating-point number.
     pub fn float(&mut self, signature: &Signature, symbol: SymbolId, value: f64) -> TermId {
+        // There is one zero.
+        let value = if value == 0.0 { 0.0 } else { value };
         let bits = value.to_bits();
         // The first declaration is for finite numbers, the second one for all.
         let profiles = &signature.symbol(symbol).profiles;

@@ -628,9 +628,11 @@ impl Engine {
             }
             "qid" => {
                 let text = self.text(code, argument)?;
-                let fits = !text.is_empty() && !text.contains(char::is_whitespace);
                 let symbol = code.literals.quoted?;
-                fits.then(|| self.terms.quoted(&code.signature, symbol, Name::new(&text)))
+                // Blanks are written as backquotes.
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let name = words.join("`");
+                (!name.is_empty()).then(|| self.terms.quoted(&code.signature, symbol, Name::new(&name)))
             }
             _ => None,
         }

@@ -591,9 +591,17 @@ impl<'a> Compiler<'a> {
             }
             Theory::List => {
                 let mut parts = Vec::new();
-                for argument in terms.arguments(term) {
+                let arguments = terms.arguments(term);
+                let last = arguments.len() - 1;
+                for (at, argument) in arguments.into_iter().enumerate() {
                     parts.push(match terms.top(argument) {
-                        Top::Variable(_) => ListPart::Variable(self.taker(symbol, argument, 1)),
+                        Top::Variable(_) => {
+                            let mut taker = self.taker(symbol, argument, 1);
+                            // An identity on one side disappears only if something is on the other.
+                            taker.empty &= (data.right_identity.is_some() || at < last)
+                                && (data.left_identity.is_some() || at > 0);
+                            ListPart::Variable(taker)
+                        }
                         Top::Symbol(_) => ListPart::Element(self.pattern(argument, false)),
                     });
                 }

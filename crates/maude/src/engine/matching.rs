@@ -258,7 +258,10 @@ impl Engine {
         } else if code.signature.symbol(list.symbol).identity() != Some(subject) {
             elements.push(subject.0);
         }
-        let mut search = ListSearch { code, list, base };
+        let reduced = self.terms.is_reduced(subject);
+        let mut search = ListSearch { code, list, base, reduced };
+        // Of a list without variables the first place is taken, as Maude does.
+        let ground = list.parts.iter().all(|part| matches!(part, ListPart::Element(Pattern::Ground(_))));
         let result = match list.extension {
             None => search.part(self, 0, 0, &elements, goals, found, 0),
             Some((left, right)) => {
@@ -269,15 +272,23 @@ impl Engine {
                     if start > 0 {
                         let mut before = elements[..start].to_vec();
                         let term = self.terms.make_list(&code.signature, list.symbol, &mut before);
-                        self.terms.set_reduced(term);
+                        self.sort_of(code, term, reduced);
                         self.bind(base, left, term);
                     }
                     let _ = right;
-                    if search.part(self, 0, start, &elements, goals, found, start)? {
+                    let mut reached = false;
+                    let mut note = |engine: &mut Engine| {
+                        reached = true;
+                        found(engine)
+                    };
+                    if search.part(self, 0, start, &elements, goals, &mut note, start)? {
                         over = true;
                         break;
                     }
                     self.undo(mark);
+                    if ground && reached {
+                        break;
+                    }
                 }
                 Ok(over)
             }
@@ -302,17 +313,20 @@ impl Engine {
         } else if code.signature.symbol(bag.symbol).identity() != Some(subject) {
             left.push([subject.0, 1]);
         }
-        let result = self.bag_ground(code, bag, &mut left, goals, base, found);
+        let reduced = self.terms.is_reduced(subject);
+        let result = self.bag_ground(code, bag, &mut left, reduced, goals, base, found);
         self.pairs.push(left);
         result
     }
 
     /// Takes away what is known; then looks for elements, then for variables.
+    #[allow(clippy::too_many_arguments)]
     fn bag_ground<'c>(
         &mut self,
         code: &'c Code,
         bag: &'c BagPattern,
         left: &mut Vec<[u32; 2]>,
+        reduced: bool,
         goals: &mut Vec<Goal<'c>>,
         base: usize,
         found: Found<'_>,
@@ -339,7 +353,7 @@ impl Engine {
                 count += 1;
             }
         }
-        BagSearch { code, bag, base, free: &free[..count] }.element(self, 0, left, goals, found)
+        BagSearch { code, bag, base, free: &free[..count], reduced }.element(self, 0, left, goals, found)
     }
 
     fn take_bound(
@@ -377,6 +391,8 @@ struct BagSearch<'c, 'f> {
     base: usize,
     /// The variables that have no value yet.
     free: &'f [usize],
+    /// Whether the bag is a normal form, so that its parts are.
+    reduced: bool,
 }
 
 impl<'c> BagSearch<'c, '_> {
@@ -551,7 +567,7 @@ impl<'c> BagSearch<'c, '_> {
         };
         engine.parts = parts;
         let term = term?;
-        if !self.code.signature.leq(engine.sort_of(self.code, term), taker.sort) {
+        if !self.code.signature.leq(engine.sort_of(self.code, term, self.reduced), taker.sort) {
             return None;
         }
         Some(term)
@@ -583,7 +599,7 @@ impl<'c> BagSearch<'c, '_> {
         };
         engine.parts = parts;
         let Some(term) = term else { return Ok(false) };
-        if !self.code.signature.leq(engine.sort_of(self.code, term), taker.sort) {
+        if !self.code.signature.leq(engine.sort_of(self.code, term, self.reduced), taker.sort) {
             return Ok(false);
         }
         let mark = engine.trail.len();
@@ -615,7 +631,7 @@ impl<'c> BagSearch<'c, '_> {
             parts.extend(left.iter().filter(|pair| pair[1] > 0).map(|pair| (TermId(pair[0]), pair[1])));
             let term = engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts);
             engine.parts = parts;
-            let _ = engine.sort_of(self.code, term);
+            engine.sort_of(self.code, term, self.reduced);
             engine.bind(self.base, taker.slot, term);
         }
         let over = engine.solve(self.code, goals, self.base, found)?;
@@ -644,6 +660,8 @@ struct ListSearch<'c> {
     code: &'c Code,
     list: &'c ListPattern,
     base: usize,
+    /// Whether the list is a normal form, so that its parts are.
+    reduced: bool,
 }
 
 impl<'c> ListSearch<'c> {
@@ -674,7 +692,7 @@ impl<'c> ListSearch<'c> {
             let mark = engine.trail.len();
             let mut after = elements[at..].to_vec();
             let term = engine.terms.make_list(&code.signature, symbol, &mut after);
-            engine.terms.set_reduced(term);
+            engine.sort_of(code, term, self.reduced);
             engine.bind(base, right, term);
             let over = engine.solve(code, goals, base, found)?;
             if !over {
@@ -723,7 +741,7 @@ impl<'c> ListSearch<'c> {
                     row.extend_from_slice(&elements[at..at + length]);
                     let term = engine.terms.make_list(&code.signature, symbol, &mut row);
                     engine.pool.push(row);
-                    if !code.signature.leq(engine.sort_of(code, term), taker.sort) {
+                    if !code.signature.leq(engine.sort_of(code, term, self.reduced), taker.sort) {
                         continue;
                     }
                     let mark = engine.trail.len();

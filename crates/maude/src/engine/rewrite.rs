@@ -8,6 +8,7 @@ use super::builtin::Builtin;
 use super::code::{Code, Compiled, Pattern};
 use super::{Engine, Stop};
 use crate::signature::{SymbolId, Theory};
+use crate::syntax::tree::ObjectRole;
 use crate::terms::{TermId, Top};
 
 /// A step that was found: the rule, where its frame is, and the whole term after it, a normal form.
@@ -359,7 +360,7 @@ impl Engine {
         self.stack.push(term);
         let mut current = term;
         if self.is_configuration(code, symbol) {
-            current = self.fair_objects(code, symbol, current, done, most)?;
+            current = self.fair_objects(code, symbol, current, done)?;
             self.stack.truncate(top);
             return Ok(current);
         }
@@ -407,33 +408,50 @@ impl Engine {
     }
 
     fn is_configuration(&self, code: &Code, symbol: SymbolId) -> bool {
-        code.signature.symbol(symbol).object == Some(crate::syntax::tree::ObjectRole::Configuration)
+        code.signature.symbol(symbol).object == Some(ObjectRole::Configuration)
     }
 
-    /// One round on a configuration: every message is delivered if it can be, then other rules have their turns.
+    /// One round on a configuration: every object has its turn, and every message is delivered if it can be. All of that
+    /// counts as one step of the round.
     fn fair_objects(
         &mut self,
         code: &Code,
         symbol: SymbolId,
         term: TermId,
         done: &mut u64,
-        most: Option<u64>,
     ) -> Result<TermId, Stop> {
-        let mut current = term;
-        let elements = self.terms.arguments(term).len() as u64;
         let place = self.stack.len();
+        let elements = self.terms.arguments(term);
+        let mut changed = false;
+        let mut inner = 0;
+        for &element in &elements {
+            let value = self.fair_round(code, element, 1, None, &mut inner)?;
+            changed |= value != element;
+            self.stack.push(value);
+        }
+        let mut current = term;
+        if changed {
+            current = self.apply(code, symbol, elements.len())?;
+        }
+        self.stack.truncate(place);
         self.stack.push(current);
-        for _ in 0..elements.max(1) {
-            if most.is_some_and(|most| *done >= most) || !self.terms.has_top(current, symbol) {
+        let is_object = |engine: &Engine, element: TermId| {
+            let top = engine.terms.symbol(element);
+            top.is_some_and(|top| code.signature.symbol(top).object == Some(ObjectRole::Object))
+        };
+        let messages = elements.iter().filter(|&&element| !is_object(self, element)).count();
+        for _ in 0..messages.max(1) {
+            if !self.terms.has_top(current, symbol) {
                 break;
             }
             let positions = [Position { term: current, parent: u32::MAX, argument: 0 }];
             let Some(next) = self.turn(code, &positions, 0)? else { break };
             current = next;
-            *done += 1;
+            changed = true;
             self.stack.truncate(place);
             self.stack.push(current);
         }
+        *done += u64::from(changed);
         self.stack.truncate(place);
         Ok(current)
     }
@@ -603,6 +621,10 @@ impl Search {
                 self.next = self.states.len();
                 continue;
             }
+            if most.is_some_and(|most| self.states[at].depth > most) {
+                self.next = self.states.len();
+                continue;
+            }
             self.next += 1;
             self.expand(engine, &code, at, beyond)?;
             if self.arrow == Arrow::Final && self.states[at].arcs.is_empty() && self.states[at].expanded {
@@ -618,6 +640,20 @@ impl Search {
         engine.steps(code, term, &mut |engine, step| {
             any = true;
             if only_look {
+                // The state that shows it counts as one, as in Maude.
+                if !self.numbers.contains_key(&step.result) {
+                    let (number, depth) = (self.states.len(), self.states[at].depth + 1);
+                    let parent = Some((at, step.rule));
+                    self.states.push(State {
+                        term: step.result,
+                        parent,
+                        depth,
+                        arcs: Vec::new(),
+                        expanded: false,
+                    });
+                    self.numbers.insert(step.result, number);
+                    engine.kept.push(step.result);
+                }
                 return Ok(true);
             }
             let target = match self.numbers.get(&step.result) {
@@ -664,6 +700,7 @@ impl Search {
             }
             Ok(false)
         })?;
+        self.states[at].arcs.sort_by_key(|(target, _)| *target);
         self.states[at].expanded = !only_look || !any;
         Ok(())
     }

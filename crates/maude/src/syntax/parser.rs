@@ -172,11 +172,11 @@ impl Parser {
             }
             "load" | "sload" => {
                 self.at += 1;
-                Ok(Some(Item::Load(self.file_name(first)?)))
+                Ok(Some(Item::Load(self.file_name(first)?, first.is("sload"))))
             }
             "in" => {
                 self.at += 1;
-                Ok(Some(Item::Load(self.file_name(first)?)))
+                Ok(Some(Item::Load(self.file_name(first)?, false)))
             }
             "eof" | "quit" | "q" | "pwd" | "ls" | "cd" => {
                 while !self.tokens[self.at].ends_line {

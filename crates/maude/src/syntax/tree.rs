@@ -12,8 +12,8 @@ pub enum Item {
     Module(ModuleText),
     /// A view.
     View(ViewText),
-    /// `load` or `in` another file.
-    Load(Token),
+    /// `load` or `in` another file; `sload` only if that was not done before.
+    Load(Token, bool),
     /// Anything that is carried out at once.
     Command(CommandText),
 }
