@@ -196,8 +196,12 @@ pub struct Reading {
 pub struct NoReading {
     /// The first token that does not fit; the number of tokens if something is missing at the end.
     pub at: usize,
-    /// Words that would fit there, a few.
+    /// Words that would fit there, those of the innermost phrases first.
     pub expected: Vec<Name>,
+    /// The kinds of terms that would fit there.
+    pub kinds: Vec<KindId>,
+    /// The sorts of what this token begins, if it could be a term elsewhere.
+    pub sorts: Vec<SortId>,
     /// Whether nothing in the module is written with this token.
     pub unknown: bool,
 }
@@ -345,9 +349,6 @@ impl Grammar {
             if boolean == Some(KindId(kind)) {
                 grammar.add(fragment, 0, vec![any], Action::Fragment(Fragment::Holds));
             }
-            if let Some(test) = boolean.and_then(|_| signature.named(Name::new("_::_")).first().copied()) {
-                let _ = test;
-            }
             let condition = Part::Hole(condition, ANY);
             let goals = [
                 (Goal::Term, vec![any]),
@@ -381,7 +382,12 @@ impl Grammar {
                 word("::"),
                 Part::Word(name),
             ];
+            let known = grammar.words.contains_key(&name);
             grammar.add(Nonterminal(symbol.range.0), symbol.prec, parts, Action::Apply(id));
+            if !known {
+                // Sorts are no words of terms.
+                grammar.words.remove(&name);
+            }
         }
         grammar.add(condition, 0, vec![Part::Hole(fragment, ANY)], Action::Same);
         let parts = vec![Part::Hole(condition, ANY), word("/\\"), Part::Hole(fragment, ANY)];
@@ -446,9 +452,19 @@ impl Grammar {
             alternatives: Vec::new(),
             sets: vec![Set::default(); tokens.len() + 1],
         };
-        let end = chart.run(self.goals[&goal], kind)?;
+        let (end, other) = chart.run(self.goals[&goal], kind)?;
         let mut reading = Reading::default();
         chart.whole(end, &mut reading);
+        if let Some(other) = other.filter(|_| reading.ambiguous.is_none()) {
+            let mut second = Reading::default();
+            chart.whole(other, &mut second);
+            if let (Some(&one), Some(&two)) = (reading.terms.first(), second.terms.first()) {
+                if one != two {
+                    let end = reading.places[0].1;
+                    reading.ambiguous = Some((0, end, one, two));
+                }
+            }
+        }
         Ok(reading)
     }
 }
@@ -474,8 +490,12 @@ struct Chart<'a> {
 }
 
 impl Chart<'_> {
-    /// Fills the chart; gives the item that covers everything.
-    fn run(&mut self, goal: Nonterminal, kind: Option<KindId>) -> Result<u32, Box<NoReading>> {
+    /// Fills the chart; gives the item that covers everything, and another one if there is one.
+    fn run(
+        &mut self,
+        goal: Nonterminal,
+        kind: Option<KindId>,
+    ) -> Result<(u32, Option<u32>), Box<NoReading>> {
         self.predict(goal, 0);
         let mut furthest = 0;
         for at in 0..=self.tokens.len() {
@@ -497,7 +517,7 @@ impl Chart<'_> {
                 self.sets[at].agenda = Vec::new();
             }
         }
-        let whole = self.sets[self.tokens.len()].agenda.iter().copied().find(|&item| {
+        let mut whole = self.sets[self.tokens.len()].agenda.iter().copied().filter(|&item| {
             let item = self.items[item as usize];
             let production = &self.grammar.productions[item.production as usize];
             let fits = |kind: KindId| matches!(production.parts[0], Part::Hole(Nonterminal(own), _) if own == kind.0);
@@ -506,34 +526,85 @@ impl Chart<'_> {
                 && item.dot as usize == production.parts.len()
                 && kind.is_none_or(fits)
         });
-        whole.ok_or_else(|| Box::new(self.no_reading(furthest)))
+        let found = (whole.next(), whole.next());
+        match found {
+            (Some(one), other) => Ok((one, other)),
+            (None, _) => Err(Box::new(self.no_reading(furthest))),
+        }
     }
 
-    fn no_reading(&mut self, at: usize) -> NoReading {
-        let mut expected: Vec<Name> = Vec::new();
-        for waiting in self.items.iter().filter(|item| item.end as usize == at) {
+    fn no_reading(&mut self, furthest: usize) -> NoReading {
+        // A token that means nothing is the better place to look, wherever it is.
+        if let Some(at) = self.stranger() {
+            return NoReading {
+                at,
+                expected: Vec::new(),
+                kinds: Vec::new(),
+                sorts: Vec::new(),
+                unknown: true,
+            };
+        }
+        let at = furthest;
+        let mut expected: Vec<(u32, Name)> = Vec::new();
+        for waiting in self.items.iter().filter(|item| item.end as usize == at && item.dot > 0) {
             let production = &self.grammar.productions[waiting.production as usize];
-            if let Some(Part::Word(word)) = production.parts.get(waiting.dot as usize) {
-                if waiting.dot > 0 && !expected.contains(word) {
-                    expected.push(*word);
+            if let Some(&Part::Word(word)) = production.parts.get(waiting.dot as usize) {
+                match expected.iter_mut().find(|(_, known)| *known == word) {
+                    Some((origin, _)) => *origin = (*origin).max(waiting.origin),
+                    None => expected.push((waiting.origin, word)),
                 }
             }
         }
-        let unknown = match self.tokens.get(at) {
-            Some(token) => !self.grammar.words.contains_key(&token.name) && self.leaves_of(at).is_empty(),
-            None => false,
-        };
-        // Whatever comes first is the better place to look.
-        let stranger = (0..at).find(|&at| {
-            let token = self.tokens[at];
-            let known =
-                self.grammar.words.contains_key(&token.name) || self.variables.contains_key(&token.name);
-            !known && self.leaves_of(at).is_empty() && !token.text().starts_with('.')
-        });
-        match stranger.filter(|_| !unknown) {
-            _ if unknown => NoReading { at, expected, unknown },
-            _ => NoReading { at, expected, unknown: false },
+        expected.sort_by_key(|&(origin, _)| std::cmp::Reverse(origin));
+        let count = self.signature.kinds.len() as u32;
+        let mut kinds: Vec<KindId> =
+            self.sets[at].waiting.keys().filter(|&&head| head < count).map(|&head| KindId(head)).collect();
+        kinds.sort_unstable();
+        let mut sorts = Vec::new();
+        if at < self.tokens.len() {
+            let signature = self.signature;
+            sorts.extend(self.leaves_of(at).iter().map(|leaf| self.terms.sort(leaf.term)));
+            if sorts.is_empty() && self.tokens.get(at + 1).is_some_and(|next| next.is("(")) {
+                let named = signature.named(self.tokens[at].name).iter().map(|&id| signature.symbol(id));
+                sorts.extend(named.flat_map(|symbol| symbol.profiles.iter().map(|profile| profile.range)));
+            }
+            sorts.retain(|sort| (sort.0 as usize) < signature.sorts.len());
+            sorts.dedup();
         }
+        let expected = expected.into_iter().map(|(_, word)| word).collect();
+        NoReading { at, expected, kinds, sorts, unknown: false }
+    }
+
+    /// The first token that nothing is written with.
+    fn stranger(&mut self) -> Option<usize> {
+        let mut depth = 0usize;
+        for at in 0..self.tokens.len() {
+            let token = self.tokens[at];
+            let before = at.checked_sub(1).map(|before| self.tokens[before]);
+            // `List{Nat}` is one sort; its braces follow without a blank.
+            let glued = before.is_some_and(|before| before.span.end == token.span.start);
+            match token.text() {
+                "{" if depth > 0 || glued => depth += 1,
+                "}" if depth > 0 => depth -= 1,
+                _ => {}
+            }
+            if depth > 0 || self.grammar.words.contains_key(&token.name) {
+                continue;
+            }
+            let is_sort = match before {
+                Some(before) if matches!(before.text(), ":" | "::") => self.sort_at(at, 0).is_some(),
+                Some(before) if before.is(")") => self.sort_at(at, 1).is_some(),
+                _ => false,
+            };
+            let iterated = token.text().rsplit_once('^').is_some_and(|(name, _)| {
+                let named = self.signature.named(Name::new(name));
+                named.iter().any(|&id| self.signature.symbol(id).theory == Theory::Iter)
+            });
+            if !is_sort && !iterated && self.leaves_of(at).is_empty() {
+                return Some(at);
+            }
+        }
+        None
     }
 
     fn push(&mut self, production: u32, dot: u32, origin: u32, before: u32, child: u32, end: usize) {

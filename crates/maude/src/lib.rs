@@ -2,6 +2,7 @@
 
 pub mod engine;
 pub mod grammar;
+mod messages;
 pub mod meta;
 pub mod modules;
 pub mod names;

@@ -12,7 +12,8 @@ use crate::engine::code::{Code, Compiled};
 use crate::engine::rewrite::{Arrow, Search};
 use crate::engine::{Engine, Limits, Stop};
 use crate::grammar::{Condition, Goal, Reading};
-use crate::modules::{Broken, Database, Module, cannot_read};
+use crate::messages::{cannot_read, two_readings};
+use crate::modules::{Broken, Database, Module};
 use crate::names::Name;
 use crate::print::{self, Style};
 use crate::syntax::lexer::Token;
@@ -27,6 +28,24 @@ const MODEL_CHECKER: &str = include_str!("prelude/model_checker.maude");
 
 /// How deep files may load each other.
 const DEEPEST_LOAD: usize = 40;
+
+/// What `set show` is about, apart from what has a meaning here.
+const SHOWN: [&str; 5] = ["advise", "advisories", "gc", "loop", "resources"];
+/// What `set print` is about, apart from what has a meaning here.
+const PRINTED: [&str; 12] = [
+    "graph",
+    "conceal",
+    "rat",
+    "rational",
+    "color",
+    "attribute",
+    "constants",
+    "combine",
+    "with",
+    "hooks",
+    "dag",
+    "attributes",
+];
 
 /// What a session says.
 #[derive(Debug)]
@@ -123,7 +142,9 @@ impl Session {
             match item {
                 Item::Module(module) => self.database.add_module(module),
                 Item::View(view) => self.database.add_view(view),
-                Item::Command(command) => self.set(&command.tokens),
+                Item::Command(command) => {
+                    self.set(&command.tokens);
+                }
                 Item::Load(..) => {}
             }
         }
@@ -263,9 +284,14 @@ impl Session {
     }
 
     /// `set … on`, `set … off`.
-    fn set(&mut self, tokens: &[Token]) {
+    ///
+    /// Gives whether there is such an option.
+    fn set(&mut self, tokens: &[Token]) -> bool {
         let words: Vec<&str> = tokens.iter().map(Token::text).collect();
         let on = words.last() == Some(&"on");
+        if !on && words.last() != Some(&"off") {
+            return false;
+        }
         match words.get(1..words.len().saturating_sub(1)).unwrap_or_default() {
             ["show", "timing"] => self.settings.timing = on,
             ["show", "stats"] => self.settings.stats = on,
@@ -283,8 +309,13 @@ impl Session {
                     self.database.automatic.push(name);
                 }
             }
-            _ => {}
+            // Known to Maude, without a meaning here.
+            ["trace" | "break" | "profile" | "clear" | "verbose" | "auto", ..] => {}
+            ["show", what, ..] => return SHOWN.contains(what),
+            ["print", what, ..] => return PRINTED.contains(what),
+            _ => return false,
         }
+        true
     }
 
     fn command(
@@ -296,10 +327,15 @@ impl Session {
         let start = Instant::now();
         let mut out = String::new();
         let result = match tokens[0].text() {
-            "set" => {
-                self.set(tokens);
-                Ok(())
-            }
+            "set" => match self.set(tokens) {
+                true => Ok(()),
+                false => {
+                    let warning = Diagnostic::warning("there is no such option")
+                        .label(command.span, "ignored")
+                        .help("`set show …`, `set print …`, `set trace …` and `set include …` are known, each `on` or `off`");
+                    Err(Problem::Told(Box::new(warning)))
+                }
+            },
             "select" => match tokens.get(1) {
                 Some(name) => {
                     self.database.module(name.name, Some(name.span), &self.sources)?;
@@ -397,14 +433,13 @@ impl Session {
         let read = module.grammar().read(&module.signature, terms, &module.variables, goal, tokens);
         match read {
             Ok(reading) => {
-                if let Some((from, to, one, two)) = reading.ambiguous {
-                    let show = |term| print::plain(&module.signature, terms, term);
-                    let warning = Diagnostic::warning("this has two readings")
-                        .label(tokens[from].span.to(tokens[to - 1].span), "ambiguous")
-                        .note(format!("one: {}", show(one)))
-                        .note(format!("the other: {}", show(two)))
-                        .help("the first is taken; parentheses make it clear");
-                    self.database.diagnostics.push(warning);
+                if let Some(ambiguous) = reading.ambiguous {
+                    self.database.diagnostics.push(two_readings(
+                        &module.signature,
+                        terms,
+                        tokens,
+                        ambiguous,
+                    ));
                 }
                 Ok(reading)
             }

@@ -30,10 +30,10 @@ fn diagnostics(path: &Path) -> String {
     let mut rendered = Vec::new();
     session.take(&text, &model::Folders::beside(&[]), &mut |sources, event| {
         if let Event::Diagnostic(diagnostic) = event {
-            rendered.push(sources.render(&diagnostic, false));
+            rendered.push(sources.render(&diagnostic, false) + "\n");
         }
     });
-    rendered.join("\n")
+    rendered.join("")
 }
 
 #[test]
