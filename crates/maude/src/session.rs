@@ -16,6 +16,7 @@ use crate::messages::{cannot_read, two_readings};
 use crate::modules::{Broken, Database, Module};
 use crate::names::Name;
 use crate::print::{self, Style};
+use crate::signature::Theory;
 use crate::syntax::lexer::Token;
 use crate::syntax::parser;
 use crate::syntax::tree::{CommandText, Item};
@@ -302,6 +303,7 @@ impl Session {
             ["print", "format"] => self.settings.style.format = on,
             ["print", "number"] => self.settings.style.number = on,
             ["print", "with", "parentheses"] | ["print", "parens"] => self.settings.style.parentheses = on,
+            ["oo", "include", _] => {}
             ["include" | "protect" | "extend", module] => {
                 let name = Name::new(module);
                 self.database.automatic.retain(|&other| other != name);
@@ -509,6 +511,12 @@ impl Session {
         let result = engine.reduce(term).map_err(|stop| self.stopped(stop, tokens))?;
         self.statistics("", &engine, start, out);
         self.result(&module, &engine, result, out);
+        if let Some(operator) = too_large(&module, &engine.terms, result) {
+            let whole = tokens[0].span.to(tokens[tokens.len() - 1].span);
+            let warning = Diagnostic::warning("a number is too large to be computed")
+                .label(whole, format!("`{operator}` is left as it is in the result"));
+            self.database.diagnostics.push(warning);
+        }
         Ok(())
     }
 
@@ -854,6 +862,30 @@ fn compile_pattern(
     let mut code = Code::with_terms(module, terms.clone());
     let pattern = code.pattern(reading.terms[1], &reading.conditions, extension);
     (pattern, Arc::new(code))
+}
+
+/// A power or shift of numbers in a result, whose value has too many digits.
+fn too_large(module: &Module, terms: &Terms, result: TermId) -> Option<Name> {
+    let successor = module.signature.special("SuccSymbol")?;
+    let mut todo = vec![result];
+    let mut seen = FxHashSet::default();
+    while let Some(term) = todo.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        let Some(symbol) = terms.symbol(term) else { continue };
+        let data = module.signature.symbol(symbol);
+        let arguments = match data.theory {
+            Theory::Data | Theory::Iter => continue,
+            _ => terms.arguments(term),
+        };
+        let numbers = arguments.iter().all(|&argument| terms.symbol(argument) == Some(successor));
+        if numbers && data.is_special("NumberOpSymbol") && matches!(data.name.text(), "_^_" | "_<<_") {
+            return Some(data.name);
+        }
+        todo.extend(arguments);
+    }
+    None
 }
 
 /// A computation that ended early, for people.
