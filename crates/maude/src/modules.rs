@@ -2313,6 +2313,9 @@ fn unreadable(no: &NoReading, text: &StatementText, module: &Module, what: &str)
     } else if no.at == tokens.len() && no.expected.iter().any(|word| word.text() == ":=") {
         error = error.help("a condition without `=`, `:=`, `:` or `=>` is a term of sort `Bool`");
     }
+    if no.unknown && parser::begins_something(tokens[no.at].text()) {
+        return error;
+    }
     error.label(text.span, "in this statement")
 }
 

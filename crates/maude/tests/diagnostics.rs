@@ -9,6 +9,9 @@ use maude::session::{Event, Session};
 /// Files that `meta.rs` is to speak about: the meta level is a stub so far.
 const NOT_YET: [&str; 3] = ["meta_ill_formed_module", "meta_ill_formed_term", "meta_unknown_module"];
 
+/// Files that are right here: commands take module expressions, as later versions of Maude do.
+const TAKEN: [&str; 1] = ["module_expression_in_command"];
+
 fn files(folder: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(Path::new("tests").join(folder))
         .unwrap()
@@ -47,6 +50,10 @@ fn wrong_files_get_the_messages_beside_them() {
             continue;
         }
         let rendered = diagnostics(&path);
+        if TAKEN.iter().any(|name| path.file_stem().is_some_and(|stem| stem == *name)) {
+            assert_eq!(rendered, "", "{}", path.display());
+            continue;
+        }
         assert!(update || !rendered.is_empty(), "{} is accepted without a word", path.display());
         let expected_path = path.with_extension("txt");
         let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
