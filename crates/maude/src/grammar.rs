@@ -4,8 +4,10 @@
 //! cubic at worst. Chains of an associative operator are read from the left, whichever way they gather, so that long ones
 //! cost no more than others. If a sequence has two readings, both are given.
 
+use std::collections::hash_map::Entry;
+
 use num_bigint::BigUint;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::Name;
 use crate::signature::{KindId, Signature, SortId, SymbolId, Theory};
@@ -16,6 +18,9 @@ use crate::terms::{TermId, Terms};
 const ANY: u32 = 127;
 /// The largest precedence of arguments in parentheses after a name.
 const PREFIX: u32 = 95;
+
+/// Longer texts without a reading are not read a second time for a better message.
+const LONG: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Nonterminal(u32);
@@ -103,6 +108,8 @@ struct Production {
     prec: u32,
     parts: Vec<Part>,
     action: Action,
+    /// The operator at the top of what it reads.
+    top: Option<SymbolId>,
 }
 
 /// The grammar of a module.
@@ -317,6 +324,7 @@ impl Grammar {
             grammar.add(chain, 0, around(element, element), Action::Chain(id));
             grammar.add(chain, 0, around(Part::Hole(chain, ANY), element), Action::Chain(id));
             grammar.add(head, symbol.prec, vec![Part::Hole(chain, ANY)], Action::Same);
+            grammar.productions.last_mut().expect("one was added").top = Some(id);
             let rivals = signature.symbol_ids().any(|other| {
                 let rival = signature.symbol(other);
                 other != id
@@ -411,7 +419,11 @@ impl Grammar {
                 self.by_head[head.0 as usize].push(number);
             }
         }
-        self.productions.push(Production { head, prec, parts, action });
+        let top = match action {
+            Action::Apply(symbol) | Action::Chain(symbol) | Action::Iterate(symbol) => Some(symbol),
+            _ => None,
+        };
+        self.productions.push(Production { head, prec, parts, action, top });
     }
 
     /// The built-in constants.
@@ -451,8 +463,20 @@ impl Grammar {
             leaves: Vec::new(),
             alternatives: Vec::new(),
             sets: vec![Set::default(); tokens.len() + 1],
+            possible: vec![None; self.productions.len()],
+            words: tokens.iter().map(|token| token.name).collect(),
         };
-        let (end, other) = chart.run(self.goals[&goal], kind)?;
+        let (end, other) = match chart.run(self.goals[&goal], kind) {
+            Ok(found) => found,
+            Err(no) if no.unknown || tokens.len() > LONG => return Err(no),
+            Err(_) => {
+                // Again with everything that could have been meant, to say what is missing.
+                chart.items.clear();
+                chart.sets = vec![Set::default(); tokens.len() + 1];
+                chart.possible.fill(Some(true));
+                chart.run(self.goals[&goal], kind)?
+            }
+        };
         let mut reading = Reading::default();
         chart.whole(end, &mut reading);
         if let Some(other) = other.filter(|_| reading.ambiguous.is_none()) {
@@ -474,7 +498,8 @@ struct Set {
     known: FxHashMap<(u32, u32, u32), u32>,
     agenda: Vec<u32>,
     waiting: FxHashMap<u32, Vec<u32>>,
-    predicted: FxHashMap<u32, ()>,
+    /// What was begun here: for a head, the precedence up to which; for one without an operator at the top, that operator.
+    predicted: FxHashMap<(u32, Option<SymbolId>), u32>,
 }
 
 struct Chart<'a> {
@@ -487,6 +512,9 @@ struct Chart<'a> {
     leaves: Vec<(Leaf, u32)>,
     alternatives: Vec<(u32, u32)>,
     sets: Vec<Set>,
+    /// Whether all words of a production occur, as far as it was asked.
+    possible: Vec<Option<bool>>,
+    words: FxHashSet<Name>,
 }
 
 impl Chart<'_> {
@@ -496,7 +524,7 @@ impl Chart<'_> {
         goal: Nonterminal,
         kind: Option<KindId>,
     ) -> Result<(u32, Option<u32>), Box<NoReading>> {
-        self.predict(goal, 0);
+        self.predict(goal, 0, ANY, None);
         let mut furthest = 0;
         for at in 0..=self.tokens.len() {
             if !self.sets[at].agenda.is_empty() {
@@ -610,7 +638,7 @@ impl Chart<'_> {
     fn push(&mut self, production: u32, dot: u32, origin: u32, before: u32, child: u32, end: usize) {
         let fresh = self.items.len() as u32;
         match self.sets[end].known.entry((production, dot, origin)) {
-            std::collections::hash_map::Entry::Occupied(known) => {
+            Entry::Occupied(known) => {
                 let known = *known.get() as usize;
                 if dot > 0
                     && (self.items[known].before, self.items[known].child) != (before, child)
@@ -620,7 +648,7 @@ impl Chart<'_> {
                     self.items[known].other = self.alternatives.len() as u32;
                 }
             }
-            std::collections::hash_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(fresh);
                 self.items.push(ChartItem {
                     production,
@@ -636,19 +664,37 @@ impl Chart<'_> {
         }
     }
 
-    fn predict(&mut self, head: Nonterminal, at: usize) {
-        if self.sets[at].predicted.insert(head.0, ()).is_some() {
-            return;
-        }
+    /// Begins what can be a phrase here: of at most this precedence, or of just this one without an operator at the top.
+    fn predict(&mut self, head: Nonterminal, at: usize, limit: u32, without: Option<SymbolId>) {
+        let least = match self.sets[at].predicted.entry((head.0, without)) {
+            Entry::Occupied(known) if limit < *known.get() => return,
+            Entry::Occupied(mut known) => known.insert(limit + 1),
+            Entry::Vacant(entry) => {
+                entry.insert(limit + 1);
+                if without.is_some() { limit } else { 0 }
+            }
+        };
         let grammar = self.grammar;
-        if let Some(token) = self.tokens.get(at) {
-            for &production in grammar.by_word.get(&(head.0, token.name)).map_or(&[][..], Vec::as_slice) {
-                self.push(production, 0, at as u32, NOTHING, NOTHING, at);
+        let by_word = self.tokens.get(at).and_then(|token| grammar.by_word.get(&(head.0, token.name)));
+        let by_head = grammar.by_head.get(head.0 as usize);
+        for &number in by_word.into_iter().chain(by_head).flatten() {
+            let production = &grammar.productions[number as usize];
+            let fits = (least..=limit).contains(&production.prec)
+                && (without.is_none() || production.top != without);
+            if fits && self.is_possible(number) {
+                self.push(number, 0, at as u32, NOTHING, NOTHING, at);
             }
         }
-        for &production in grammar.by_head.get(head.0 as usize).map_or(&[][..], Vec::as_slice) {
-            self.push(production, 0, at as u32, NOTHING, NOTHING, at);
-        }
+    }
+
+    /// Whether all words of a production occur among the tokens. What lacks one is not begun: most operators of a module do
+    /// not occur in a term, and those of one precedence would make long chains of another one quadratic.
+    fn is_possible(&mut self, production: u32) -> bool {
+        let known = &mut self.possible[production as usize];
+        *known.get_or_insert_with(|| {
+            let parts = &self.grammar.productions[production as usize].parts;
+            parts.iter().all(|part| !matches!(part, Part::Word(word) if !self.words.contains(word)))
+        })
     }
 
     fn step(&mut self, number: u32, at: usize) {
@@ -657,7 +703,7 @@ impl Chart<'_> {
         let production = &grammar.productions[item.production as usize];
         let Some(&part) = production.parts.get(item.dot as usize) else {
             let head = production.head;
-            self.complete(head, production.prec, top_of(production), item.origin as usize, number, at);
+            self.complete(head, production.prec, production.top, item.origin as usize, number, at);
             return;
         };
         match part {
@@ -666,9 +712,13 @@ impl Chart<'_> {
                     self.push(item.production, item.dot + 1, item.origin, number, NOTHING, at + 1);
                 }
             }
-            Part::Hole(head, _) | Part::Other(head, _, _) => {
+            Part::Hole(head, limit) => {
                 self.sets[at].waiting.entry(head.0).or_default().push(number);
-                self.predict(head, at);
+                self.predict(head, at, limit, None);
+            }
+            Part::Other(head, exact, symbol) => {
+                self.sets[at].waiting.entry(head.0).or_default().push(number);
+                self.predict(head, at, exact, Some(symbol));
             }
             Part::Suffix(kind) => {
                 let begins = self
@@ -1019,13 +1069,6 @@ impl Chart<'_> {
             }
             Action::Fragment(_) | Action::Conjunction | Action::Whole => unreachable!("not a term"),
         }
-    }
-}
-
-fn top_of(production: &Production) -> Option<SymbolId> {
-    match production.action {
-        Action::Apply(symbol) | Action::Chain(symbol) | Action::Iterate(symbol) => Some(symbol),
-        _ => None,
     }
 }
 

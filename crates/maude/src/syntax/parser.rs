@@ -59,6 +59,9 @@ pub const COMMANDS: [&str; 41] = [
     "sreduce", "unify", "smod", "step",
 ];
 
+/// How deep module expressions may be nested.
+const DEEPEST: usize = 100;
+
 /// How operators are declared.
 const PROFILE: &str = "an operator is declared as in `op f : A B -> C .`, a constant as in `op c : -> A .`";
 
@@ -68,7 +71,7 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
     let cut = !diagnostics.is_empty();
     let tokens = with_periods(tokens, &mut diagnostics);
     let end = sources.span(file).end;
-    let mut parser = Parser { tokens, at: 0, end: Span { file, start: end, end }, diagnostics, cut };
+    let mut parser = Parser { tokens, at: 0, end: Span { file, start: end, end }, diagnostics, cut, depth: 0 };
     let mut items = Vec::new();
     while parser.at < parser.tokens.len() {
         let before = parser.at;
@@ -91,7 +94,7 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
 /// A module expression that stands in a command.
 pub fn module_expression(tokens: &[Token]) -> Result<ModuleExpression, Box<Diagnostic>> {
     let end = tokens[tokens.len() - 1].span;
-    let mut parser = Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false };
+    let mut parser = Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false, depth: 0 };
     let expression = parser.module_expression()?;
     if parser.at < tokens.len() {
         return Err(parser.expected("`:`"));
@@ -146,6 +149,8 @@ struct Parser {
     diagnostics: Vec<Diagnostic>,
     /// Whether a comment or string does not end, which was told.
     cut: bool,
+    /// How deep the expression is that is being read.
+    depth: usize,
 }
 
 type Parsed<T> = Result<T, Box<Diagnostic>>;
@@ -292,6 +297,9 @@ impl Parser {
     /// begins something else. The period itself is passed over.
     fn bubble(&mut self, keywords: &[&str], what: &str) -> Parsed<Vec<Token>> {
         let start = self.at;
+        if start >= self.tokens.len() {
+            return Err(self.expected(what));
+        }
         let ends = |at: usize| {
             let token = self.tokens[at];
             let next = self.tokens.get(at + 1);
@@ -464,6 +472,19 @@ impl Parser {
         }
     }
 
+    /// Goes one level down in an expression.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEEPEST {
+            let error = Diagnostic::error("the expression is nested too deeply")
+                .label(self.here(), format!("more than {DEEPEST} levels"));
+            return Err(Box::new(error));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
     fn module_expression(&mut self) -> Parsed<ModuleExpression> {
         let first = self.factor()?;
         if !self.peek_is("+") {
@@ -479,7 +500,7 @@ impl Parser {
 
     fn factor(&mut self) -> Parsed<ModuleExpression> {
         let mut expression = if self.eat("(") {
-            let inner = self.module_expression()?;
+            let inner = self.deeper(Self::module_expression)?;
             self.expect(")")?;
             inner
         } else {
@@ -490,7 +511,7 @@ impl Parser {
             }
             ModuleExpression { kind: ExpressionKind::Named(token.name), span: token.span }
         };
-        loop {
+        for _ in 0..DEEPEST {
             if self.eat("{") {
                 let arguments = self.arguments()?;
                 let span = expression.span.to(self.tokens[self.at - 1].span);
@@ -508,13 +529,14 @@ impl Parser {
                 return Ok(expression);
             }
         }
+        Err(self.expected("the end of the expression"))
     }
 
     fn arguments(&mut self) -> Parsed<Vec<Argument>> {
         let mut arguments = Vec::new();
         loop {
             let name = self.next("the name of a view or parameter")?;
-            let inner = if self.eat("{") { self.arguments()? } else { Vec::new() };
+            let inner = if self.eat("{") { self.deeper(Self::arguments)? } else { Vec::new() };
             arguments.push(Argument { name, arguments: inner });
             if self.eat("}") {
                 return Ok(arguments);
@@ -1222,7 +1244,7 @@ fn view_operator(tokens: &[Token], span: Span) -> Parsed<ViewOperator> {
         Some(colon) => {
             let end = left[left.len() - 1].span;
             let mut parser =
-                Parser { tokens: left[colon + 1..].to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false };
+                Parser { tokens: left[colon + 1..].to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false, depth: 0 };
             (joined(unwrapped(&left[..colon])), Some(parser.profile()?))
         }
     };
