@@ -117,13 +117,25 @@ pub fn write_lts(lts: &Lts, path: &Path) -> Result<(), Failure> {
 pub struct ModelSource {
     #[arg(help = model_help("The model", &[]))]
     pub model: PathBuf,
-    /// What to start with: a process with its gates and arguments, such as 'MAIN (2, true)', or an initial marking; by
-    /// default MAIN, or the first marking
+    /// What to start with: a process with its gates and arguments, such as 'MAIN (2, true)', an initial marking,
+    /// or a term, such as 'init' or 'in MODULE : init'; by default MAIN, the first marking, or init
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
     /// A folder to search for imported modules, in addition to the model's own; may be repeated
     #[arg(long, short = 'I', value_name = "FOLDER")]
     pub include: Vec<PathBuf>,
+    /// What labels show in Maude: the names of rules, or also the values of their variables (`RULE !V1 !V2`)
+    #[arg(long, value_enum, default_value_t = Labels::Names)]
+    pub labels: Labels,
+}
+
+/// What labels show where the language leaves a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Labels {
+    /// Names only
+    Names,
+    /// Names and values
+    Values,
 }
 
 /// What an argument that names a model says in the help, with other files that it may name.
@@ -158,6 +170,7 @@ impl ModelSource {
             root: self.root.as_deref(),
             include: &self.include,
             telling,
+            values: self.labels == Labels::Values,
             starting: Starting::Root,
             reading,
             ..Opening::default()

@@ -107,6 +107,11 @@ impl Terminal {
         }
     }
 
+    /// Shows what is wrong where the work goes on all the same.
+    pub fn tell(&self, sources: &Sources, diagnostic: &Diagnostic) {
+        let _ = writeln!(io::stderr().lock(), "{}", sources.render(diagnostic, self.colour));
+    }
+
     /// Shows why a command failed and gives its exit code.
     pub fn fail(&self, failure: &Failure) -> ExitCode {
         let text = failure.sources.render_first(&failure.diagnostics, MOST_ERRORS, self.colour);

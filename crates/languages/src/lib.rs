@@ -19,7 +19,8 @@ use source::{Diagnostic, Sources};
 
 /// The languages of models.
 static LANGUAGES: LazyLock<Registry> = LazyLock::new(|| {
-    let languages: [&'static dyn Language; 4] = [&lnt::Lnt, &net::NetText, &net::Pnml, &network::Exp];
+    let languages: [&'static dyn Language; 5] =
+        [&lnt::Lnt, &net::NetText, &net::Pnml, &maude::Maude, &network::Exp];
     Registry { languages: languages.to_vec() }
 });
 
@@ -78,6 +79,8 @@ pub struct Opening<'a> {
     pub include: &'a [PathBuf],
     /// What the steps have to tell.
     pub telling: Telling<'a>,
+    /// Whether labels show the values that a step was taken with, where the language can leave them out.
+    pub values: bool,
     /// How the user says where to start.
     pub starting: Starting,
     /// How transition systems are read that the model names.
@@ -91,6 +94,7 @@ impl Default for Opening<'_> {
             constants: &[],
             include: &[],
             telling: Telling::Marks,
+            values: false,
             starting: Starting::Root,
             reading: &AutOptions { tau: None, sparse: false },
         }
@@ -169,8 +173,11 @@ impl Registry {
         let language = self.expect_model(path).map_err(CantOpen::new)?;
         let main = read_model(path).map_err(CantOpen::new)?;
         let texts = Folders::beside(opening.include);
-        let &Opening { root, constants, telling, starting, reading, .. } = opening;
-        load(language, &Input { main: &main, texts: &texts, root, constants, telling, starting, reading })
+        let &Opening { root, constants, telling, values, starting, reading, .. } = opening;
+        load(
+            language,
+            &Input { main: &main, texts: &texts, root, constants, telling, values, starting, reading },
+        )
     }
 
     /// Says what is wrong with the name of a file that should be a transition system; nothing where it is one.

@@ -83,6 +83,10 @@ pub struct Engine {
     pub kept: Vec<TermId>,
     /// How often each equation was used, where that is asked for.
     pub used: Option<Vec<bool>>,
+    /// The outcomes of conditions of rules, where they are asked for: rule, fragment, outcome.
+    pub watched: Option<Vec<(usize, usize, bool)>>,
+    /// How often garbage was collected: numbers of terms from before may mean others now.
+    pub collections: u64,
     memo: FxHashMap<TermId, TermId>,
     counter: u32,
     base: usize,
@@ -123,6 +127,8 @@ impl Engine {
             limits: Limits::default(),
             kept: Vec::new(),
             used: None,
+            watched: None,
+            collections: 0,
             memo: FxHashMap::default(),
             counter: 0,
             base,
@@ -177,6 +183,7 @@ impl Engine {
         let memo: Vec<TermId> = self.memo.iter().flat_map(|(&from, &to)| [from, to]).collect();
         let roots = self.stack.iter().chain(&self.kept).copied().chain(memo);
         self.terms.collect(self.base, roots);
+        self.collections += 1;
         self.collect_at = (self.terms.len() * 2).max(1 << 20);
     }
 
@@ -213,7 +220,7 @@ impl Engine {
         if self.depth > self.limits.depth {
             return Err(Stop::limit(format!("evaluations are nested more than {} deep", self.limits.depth)));
         }
-        let result = stacker::maybe_grow(64 << 10, 4 << 20, || self.normal_form_here(code, term));
+        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.normal_form_here(code, term));
         self.depth -= 1;
         result
     }
@@ -303,7 +310,7 @@ impl Engine {
         if self.depth > self.limits.depth {
             return Err(Stop::limit(format!("evaluations are nested more than {} deep", self.limits.depth)));
         }
-        let result = stacker::maybe_grow(64 << 10, 4 << 20, || self.apply_here(code, symbol, count));
+        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.apply_here(code, symbol, count));
         self.depth -= 1;
         result
     }
@@ -396,6 +403,11 @@ impl Engine {
     ) -> Result<Option<(SymbolId, usize)>, Stop> {
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
+            let lacks =
+                |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
+            if equation.needs.iter().any(lacks) {
+                continue;
+            }
             let base = self.stack.len();
             let mut goals: Vec<Goal<'_>> = Vec::new();
             let mark = self.trail.len();
@@ -842,6 +854,47 @@ impl Engine {
         found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
     ) -> Result<bool, Stop> {
         let Some(test) = statement.tests.get(at) else { return found(self) };
+        if self.watched.is_some() {
+            return self.watch_condition(code, statement, at, base, found);
+        }
+        self.condition(code, statement, test, at, base, found)
+    }
+
+    /// The same, and notes the outcome for rules.
+    #[cold]
+    fn watch_condition(
+        &mut self,
+        code: &Code,
+        statement: &Compiled,
+        at: usize,
+        base: usize,
+        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
+        let rule = code.rules.iter().position(|rule| std::ptr::eq(rule, statement));
+        let before = self.watched.as_ref().map_or(0, Vec::len);
+        let mut passed = false;
+        let over = self.condition(code, statement, &statement.tests[at], at, base, &mut |engine| {
+            passed = true;
+            found(engine)
+        })?;
+        if let (Some(rule), Some(watched)) = (rule, &mut self.watched) {
+            // Later fragments were evaluated only if this one holds.
+            let held =
+                passed || watched[before..].iter().any(|&(other, later, _)| other == rule && later == at + 1);
+            watched.push((rule, at, held));
+        }
+        Ok(over)
+    }
+
+    fn condition(
+        &mut self,
+        code: &Code,
+        statement: &Compiled,
+        test: &Test,
+        at: usize,
+        base: usize,
+        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
         let top = self.stack.len();
         match test {
             Test::Equal(one, two) => {

@@ -519,11 +519,7 @@ struct Chart<'a> {
 
 impl Chart<'_> {
     /// Fills the chart; gives the item that covers everything, and another one if there is one.
-    fn run(
-        &mut self,
-        goal: Nonterminal,
-        kind: Option<KindId>,
-    ) -> Result<(u32, Option<u32>), Box<NoReading>> {
+    fn run(&mut self, goal: Nonterminal, kind: Option<KindId>) -> Result<(u32, Option<u32>), Box<NoReading>> {
         self.predict(goal, 0, ANY, None);
         let mut furthest = 0;
         for at in 0..=self.tokens.len() {
@@ -845,7 +841,7 @@ impl Chart<'_> {
         let token = self.tokens[at];
         let text = token.text();
         let mut leaves = Vec::new();
-        let mut add = |leaves: &mut Vec<Leaf>, terms: &Terms, term: TermId, length: usize| {
+        let add = |leaves: &mut Vec<Leaf>, terms: &Terms, term: TermId, length: usize| {
             let kind = signature.kind_of(terms.sort(term));
             leaves.push(Leaf { length, kind, term, symbol: terms.symbol(term) });
         };

@@ -2,8 +2,10 @@
 
 pub mod engine;
 pub mod grammar;
+mod language;
 mod messages;
 pub mod meta;
+mod model;
 pub mod modules;
 pub mod names;
 mod objects;
@@ -13,3 +15,6 @@ mod show;
 pub mod signature;
 pub mod syntax;
 pub mod terms;
+
+pub use language::{Maude, MaudeProgram};
+pub use model::MaudeModel;

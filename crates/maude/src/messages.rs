@@ -117,8 +117,7 @@ fn largest(signature: &Signature, kind: crate::signature::KindId) -> &'static st
     let own: Vec<SortId> =
         (0..signature.sorts.len() as u32).map(SortId).filter(|&sort| sort != top).collect();
     let own: Vec<SortId> = own.into_iter().filter(|&sort| signature.kind_of(sort) == kind).collect();
-    let is_largest =
-        |&&sort: &&SortId| own.iter().all(|&other| other == sort || !signature.leq(sort, other));
+    let is_largest = |&&sort: &&SortId| own.iter().all(|&other| other == sort || !signature.leq(sort, other));
     let mut found = own.iter().filter(is_largest);
     match (found.next(), found.next()) {
         (Some(&one), None) => signature.sort_name(one),

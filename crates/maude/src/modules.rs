@@ -19,7 +19,7 @@ use crate::syntax::tree::*;
 use crate::terms::{TermId, Terms, Top};
 
 /// A module with all that it imports.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Module {
     /// Its name, or the expression that made it.
     pub name: Name,
@@ -557,9 +557,7 @@ impl Database {
             self.diagnostics.truncate(before);
         }
         let made = match made {
-            Ok(module)
-                if !text.broken && !self.diagnostics[before..].iter().any(Diagnostic::is_error) =>
-            {
+            Ok(module) if !text.broken && !self.diagnostics[before..].iter().any(Diagnostic::is_error) => {
                 Ok(Arc::new(module))
             }
             _ => Err(()),
@@ -1670,11 +1668,9 @@ fn lacks_operator(
                 .label(view.name_span, format!("`{}` has no such operator `{name}`", to.name))
                 .note(format!("`{}` has `{profile}`", from.name))
                 .help(format!("add `op {name} to …`")),
-            Some(&(target, span)) => {
-                Diagnostic::error(format!("`{target}` can't stand for `{name}`"))
-                    .label(span, format!("`{}` has no `{target}` with these arguments", to.name))
-                    .note(format!("`{}` has `{profile}`", from.name))
-            }
+            Some(&(target, span)) => Diagnostic::error(format!("`{target}` can't stand for `{name}`"))
+                .label(span, format!("`{}` has no `{target}` with these arguments", to.name))
+                .note(format!("`{}` has `{profile}`", from.name)),
         });
     }
     None
@@ -2125,9 +2121,33 @@ fn apply_attributes(
     }
     for token in &attributes.unknown {
         let known = [
-            "assoc", "comm", "idem", "iter", "id:", "left", "right", "ctor", "ditto", "memo", "config",
-            "object", "msg", "prec", "gather", "strat", "frozen", "poly", "format", "metadata", "special",
-            "associative", "commutative", "idempotent", "constructor", "strategy", "precedence",
+            "assoc",
+            "comm",
+            "idem",
+            "iter",
+            "id:",
+            "left",
+            "right",
+            "ctor",
+            "ditto",
+            "memo",
+            "config",
+            "object",
+            "msg",
+            "prec",
+            "gather",
+            "strat",
+            "frozen",
+            "poly",
+            "format",
+            "metadata",
+            "special",
+            "associative",
+            "commutative",
+            "idempotent",
+            "constructor",
+            "strategy",
+            "precedence",
         ];
         let near = source::closest(token.text(), known);
         let warning = Diagnostic::warning(format!("`{}` is not an attribute of operators", token.text()))

@@ -40,7 +40,9 @@ use crate::modules::Module;
 use crate::names::Name;
 use crate::signature::{Signature, SortId, SymbolId, Theory};
 use crate::syntax::lexer::Token;
-use crate::syntax::tree::{Attributes, Declaration, ModuleText, ObjectRole, OperatorText, StatementText, Type};
+use crate::syntax::tree::{
+    Attributes, Declaration, ModuleText, ObjectRole, OperatorText, StatementText, Type,
+};
 use crate::terms::{TermId, Terms, Top};
 
 /// The declarations of a module without classes and messages.

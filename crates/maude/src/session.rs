@@ -1,6 +1,7 @@
 //! Files and commands, as Maude takes them: modules are learned, commands are carried out, and what they print has
 //! Maude's form.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -93,6 +94,13 @@ pub struct Session {
     loading: Vec<String>,
     loaded: FxHashSet<String>,
     prelude: Option<FileId>,
+    main: Option<FileId>,
+    /// The modules that were written, in order.
+    pub written: Vec<Name>,
+    /// Whether garbage is collected whenever it can be: for tests.
+    pub stress: bool,
+    /// Whether a command was ended by a limit.
+    pub limited: Cell<bool>,
     /// Whether only modules are learned, and no command is carried out.
     pub silent: bool,
 }
@@ -106,10 +114,15 @@ impl Default for Session {
 impl Session {
     /// A session that knows the prelude.
     pub fn new() -> Self {
+        Self::with_sources(Sources::new())
+    }
+
+    /// The same, with texts that are known already.
+    pub fn with_sources(sources: Sources) -> Self {
         let settings =
             Settings { timing: true, stats: true, command: true, breakdown: false, style: Style::default() };
         let mut session = Self {
-            sources: Sources::new(),
+            sources,
             database: Database::default(),
             current: None,
             limits: Limits::default(),
@@ -119,6 +132,10 @@ impl Session {
             loading: Vec::new(),
             loaded: FxHashSet::default(),
             prelude: None,
+            main: None,
+            written: Vec::new(),
+            stress: false,
+            limited: Cell::new(false),
             silent: false,
         };
         let file = session.sources.add_given("prelude.maude", PRELUDE);
@@ -128,6 +145,11 @@ impl Session {
         session.database.last = None;
         session.current = Some(Name::new("CONVERSION"));
         session
+    }
+
+    /// The first text that was taken.
+    pub fn main_file(&self) -> FileId {
+        self.main.or(self.prelude).expect("the prelude is there")
     }
 
     /// Whether a text is one of the built-in ones.
@@ -154,6 +176,7 @@ impl Session {
     /// Takes a text: learns its modules, carries out its commands.
     pub fn take(&mut self, text: &Text, texts: &dyn Texts, tell: &mut dyn FnMut(&Sources, Event)) {
         let file = self.sources.add(text.name.clone(), text.text.clone());
+        self.main.get_or_insert(file);
         self.take_file(file, texts, tell);
     }
 
@@ -186,6 +209,8 @@ impl Session {
                     }
                     self.database.add_module(module);
                     self.current = Some(name);
+                    self.written.retain(|&other| other != name);
+                    self.written.push(name);
                     // Mistakes are told where they are made, not where they are used.
                     let _ = self.database.module(name, None, &self.sources);
                 }
@@ -436,12 +461,7 @@ impl Session {
         match read {
             Ok(reading) => {
                 if let Some(ambiguous) = reading.ambiguous {
-                    self.database.diagnostics.push(two_readings(
-                        &module.signature,
-                        terms,
-                        tokens,
-                        ambiguous,
-                    ));
+                    self.database.diagnostics.push(two_readings(&module.signature, terms, tokens, ambiguous));
                 }
                 Ok(reading)
             }
@@ -454,6 +474,7 @@ impl Session {
         engine.terms = terms;
         engine.keep_all();
         engine.limits = self.limits;
+        engine.stress = self.stress;
         engine.meta = Some(Box::new(crate::meta::Meta::new(self.database.clone())));
         engine
     }
@@ -494,6 +515,7 @@ impl Session {
 
     /// What a limit or an error looks like.
     fn stopped(&self, stop: Stop, tokens: &[Token]) -> Problem {
+        self.limited.set(self.limited.get() || stop.limit);
         let whole = tokens[0].span.to(tokens[tokens.len() - 1].span);
         Problem::Told(Box::new(stopped(stop, whole)))
     }
@@ -919,6 +941,17 @@ impl Problem {
     /// A sentence about a place.
     pub fn at(span: Span, message: impl Into<String>) -> Self {
         Self::Told(Box::new(Diagnostic::error(message).label(span, "here")))
+    }
+}
+
+impl Problem {
+    /// What is wrong, in words.
+    pub fn into_diagnostics(self, session: &mut Session) -> Vec<Diagnostic> {
+        let mut all = std::mem::take(&mut session.database.diagnostics);
+        if let Self::Told(diagnostic) = self {
+            all.push(*diagnostic);
+        }
+        all
     }
 }
 

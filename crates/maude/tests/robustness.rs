@@ -77,8 +77,35 @@ fn damaged(bytes: &[u8], numbers: &mut Numbers) -> String {
             1 => words.insert(at, words[other].clone()),
             2 => words.swap(at, other),
             3 => {
-                let some = ["(", ")", "[", "]", "{", "}", ",", ".", ":", "=", "=>", "if", "is", "endfm ", "\"",
-                    "***( ", "`", "_", "op ", "eq ", "rl ", "sort ", "red ", "in ", "0", "ditto ", "99999999999 "];
+                let some = [
+                    "(",
+                    ")",
+                    "[",
+                    "]",
+                    "{",
+                    "}",
+                    ",",
+                    ".",
+                    ":",
+                    "=",
+                    "=>",
+                    "if",
+                    "is",
+                    "endfm ",
+                    "\"",
+                    "***( ",
+                    "`",
+                    "_",
+                    "op ",
+                    "eq ",
+                    "rl ",
+                    "sort ",
+                    "red ",
+                    "in ",
+                    "0",
+                    "ditto ",
+                    "99999999999 ",
+                ];
                 words[at].push_str(some[other % some.len()]);
             }
             4 => words.truncate(at.max(1)),

@@ -52,6 +52,8 @@ pub struct Input<'a> {
     pub constants: &'a [(String, String)],
     /// What the steps have to tell.
     pub telling: Telling<'a>,
+    /// Whether labels show the values that a step was taken with, where the language can leave them out.
+    pub values: bool,
     /// How the user says where to start.
     pub starting: Starting,
     /// How transition systems are read that it names.
@@ -67,6 +69,7 @@ impl<'a> Input<'a> {
             root: None,
             constants: &[],
             telling: Telling::Marks,
+            values: false,
             starting: Starting::Root,
             reading: &lts::AutOptions { tau: None, sparse: false },
         }

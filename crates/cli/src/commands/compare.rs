@@ -10,7 +10,7 @@ use report::RunStep;
 
 use crate::arguments::{Reading, Transform, used_labels};
 use crate::failure::{Answer, Failure};
-use crate::inputs::{ModelFile, ModelSource, model_help, read_lts};
+use crate::inputs::{Labels, ModelFile, ModelSource, model_help, read_lts};
 use crate::progress::with_progress;
 use crate::terminal::Terminal;
 
@@ -120,7 +120,7 @@ impl Compare {
     ) -> Result<(Lts, Option<ModelFile>), Failure> {
         let reading = self.reading.options();
         let (model, start) = (path.to_owned(), root.map(str::to_owned));
-        let source = ModelSource { model, root: start, include: self.include.clone() };
+        let source = ModelSource { model, root: start, include: self.include.clone(), labels: Labels::Names };
         if !source.is_model() {
             return match root {
                 None => Ok((read_lts(path, &reading, terminal)?, None)),

@@ -11,6 +11,7 @@ mod explain;
 mod explore;
 mod info;
 mod man;
+mod maude;
 mod net;
 mod random;
 mod reduce;
@@ -34,6 +35,7 @@ pub enum Command {
     Cover(Box<cover::Cover>),
     Simulate(simulate::Simulate),
     Net(net::Net),
+    Maude(maude::Maude),
     Compare(compare::Compare),
     Compose(compose::Compose),
     Random(random::Random),
@@ -55,6 +57,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Cover(command) => command.run(terminal),
         Command::Simulate(command) => command.run(terminal),
         Command::Net(command) => command.run(terminal),
+        Command::Maude(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Compose(command) => command.run(terminal),
         Command::Random(command) => command.run(terminal),

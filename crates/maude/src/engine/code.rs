@@ -145,6 +145,8 @@ pub struct Compiled {
     pub label: Option<Name>,
     /// Where it is written.
     pub span: Span,
+    /// Arguments of a free operator at the top, and the operators that they have to have at their tops.
+    pub needs: Vec<(u32, SymbolId)>,
 }
 
 /// A module made ready to run.
@@ -418,6 +420,18 @@ impl Code {
                 }
             }
         }
+        let needs = match &pattern {
+            Pattern::Free { arguments, .. } => arguments
+                .iter()
+                .enumerate()
+                .filter_map(|(at, argument)| match argument {
+                    Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => Some((at as u32, *symbol)),
+                    Pattern::Ground(term) => self.terms.symbol(*term).map(|symbol| (at as u32, symbol)),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
         Compiled {
             pattern,
             slots,
@@ -429,6 +443,7 @@ impl Code {
             extension,
             label: statement.label,
             span: statement.span,
+            needs,
         }
     }
 
@@ -664,7 +679,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn test(&mut self, condition: &Condition) -> Test {
-        let mut build = |this: &mut Self, term| {
+        let build = |this: &mut Self, term| {
             let mut build = Vec::new();
             this.build(term, &mut build);
             build

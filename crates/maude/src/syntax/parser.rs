@@ -71,7 +71,8 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
     let cut = !diagnostics.is_empty();
     let tokens = with_periods(tokens, &mut diagnostics);
     let end = sources.span(file).end;
-    let mut parser = Parser { tokens, at: 0, end: Span { file, start: end, end }, diagnostics, cut, depth: 0 };
+    let mut parser =
+        Parser { tokens, at: 0, end: Span { file, start: end, end }, diagnostics, cut, depth: 0 };
     let mut items = Vec::new();
     while parser.at < parser.tokens.len() {
         let before = parser.at;
@@ -94,7 +95,8 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
 /// A module expression that stands in a command.
 pub fn module_expression(tokens: &[Token]) -> Result<ModuleExpression, Box<Diagnostic>> {
     let end = tokens[tokens.len() - 1].span;
-    let mut parser = Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false, depth: 0 };
+    let mut parser =
+        Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false, depth: 0 };
     let expression = parser.module_expression()?;
     if parser.at < tokens.len() {
         return Err(parser.expected("`:`"));
@@ -259,9 +261,11 @@ impl Parser {
             word => {
                 let help = match source::closest(word, COMMANDS) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "a module begins with `fmod` or `mod`, a command with `reduce`, `rewrite`, `search`, \
+                    None => {
+                        "a module begins with `fmod` or `mod`, a command with `reduce`, `rewrite`, `search`, \
                              `match`, `show` or the like"
-                        .to_owned(),
+                            .to_owned()
+                    }
                 };
                 let error = Diagnostic::error(format!("`{word}` begins no module, view or command"))
                     .label(first.span, "not known here")
@@ -1243,8 +1247,14 @@ fn view_operator(tokens: &[Token], span: Span) -> Parsed<ViewOperator> {
         None => (joined(unwrapped(left)), None),
         Some(colon) => {
             let end = left[left.len() - 1].span;
-            let mut parser =
-                Parser { tokens: left[colon + 1..].to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false, depth: 0 };
+            let mut parser = Parser {
+                tokens: left[colon + 1..].to_vec(),
+                at: 0,
+                end,
+                diagnostics: Vec::new(),
+                cut: false,
+                depth: 0,
+            };
             (joined(unwrapped(&left[..colon])), Some(parser.profile()?))
         }
     };
