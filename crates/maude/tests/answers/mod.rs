@@ -38,6 +38,8 @@ pub fn theirs(path: &std::path::Path) -> Option<String> {
         .args(["-no-banner", "-no-ansi-color", "-no-advise", "-no-wrap"])
         .arg(path.file_name()?)
         .current_dir(folder)
+        // Maude looks for files where this says that it is.
+        .env_remove("PWD")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
