@@ -482,11 +482,11 @@ impl Grammar {
         if let Some(other) = other.filter(|_| reading.ambiguous.is_none()) {
             let mut second = Reading::default();
             chart.whole(other, &mut second);
-            if let (Some(&one), Some(&two)) = (reading.terms.first(), second.terms.first()) {
-                if one != two {
-                    let end = reading.places[0].1;
-                    reading.ambiguous = Some((0, end, one, two));
-                }
+            if let (Some(&one), Some(&two)) = (reading.terms.first(), second.terms.first())
+                && one != two
+            {
+                let end = reading.places[0].1;
+                reading.ambiguous = Some((0, end, one, two));
             }
         }
         Ok(reading)
@@ -721,27 +721,19 @@ impl Chart<'_> {
                     .tokens
                     .get(at)
                     .is_some_and(|token| token.text().len() > 1 && token.text().starts_with('.'));
-                if begins {
-                    if let Some((sort, length)) = self.sort_at(at, 1) {
-                        if self.signature.kind_of(sort) == kind {
-                            self.push(
-                                item.production,
-                                item.dot + 1,
-                                item.origin,
-                                number,
-                                NOTHING,
-                                at + length,
-                            );
-                        }
-                    }
+                if begins
+                    && let Some((sort, length)) = self.sort_at(at, 1)
+                    && self.signature.kind_of(sort) == kind
+                {
+                    self.push(item.production, item.dot + 1, item.origin, number, NOTHING, at + length);
                 }
             }
             Part::Sort(kind) => {
-                if let Some((sort, length)) = self.sort_at(at, 0) {
-                    if self.signature.kind_of(sort) == kind {
-                        let leaf = self.leaf(Leaf { length, kind, term: TermId(sort.0), symbol: None }, at);
-                        self.push(item.production, item.dot + 1, item.origin, number, leaf, at + length);
-                    }
+                if let Some((sort, length)) = self.sort_at(at, 0)
+                    && self.signature.kind_of(sort) == kind
+                {
+                    let leaf = self.leaf(Leaf { length, kind, term: TermId(sort.0), symbol: None }, at);
+                    self.push(item.production, item.dot + 1, item.origin, number, leaf, at + length);
                 }
             }
             Part::Iterated(symbol) => {

@@ -603,18 +603,19 @@ impl Database {
         if !text.kind.theory {
             for name in self.imported.get(&text.name).cloned().unwrap_or_default() {
                 // What the automatic import needs itself does not import it.
-                if !self.working.contains(&name) && self.modules.contains_key(&name) {
-                    if let Ok(module) = self.module(name, None, sources) {
-                        imports.push(module);
-                    }
+                if !self.working.contains(&name)
+                    && self.modules.contains_key(&name)
+                    && let Ok(module) = self.module(name, None, sources)
+                {
+                    imports.push(module);
                 }
             }
         }
         let declarations = objects::desugared(text);
-        if text.kind.object {
-            if let Ok(module) = self.module(Name::new("CONFIGURATION"), Some(text.name_span), sources) {
-                imports.push(module);
-            }
+        if text.kind.object
+            && let Ok(module) = self.module(Name::new("CONFIGURATION"), Some(text.name_span), sources)
+        {
+            imports.push(module);
         }
         for declaration in declarations.iter() {
             if let Declaration::Import(expression) = declaration {
@@ -825,26 +826,23 @@ impl Database {
         environment: &[(Name, Bound)],
         sources: &Sources,
     ) -> Made<Bound> {
-        if argument.arguments.is_empty() {
-            if let Some((_, bound)) = environment.iter().find(|(name, _)| *name == argument.name.name) {
-                if let Bound::Parameter(_, own) = bound {
-                    if own.name != theory.name {
-                        let error = Diagnostic::error(format!(
-                            "parameter `{}` satisfies `{}`, but `{}` is needed",
-                            argument.name.text(),
-                            own.name,
-                            theory.name
-                        ))
-                        .label(argument.name.span, "this parameter does not fit")
-                        .help(format!(
-                            "a view from `{}` to `{}` can stand between them",
-                            theory.name, own.name
-                        ));
-                        return self.fail(error);
-                    }
-                }
-                return Ok(bound.clone());
+        if argument.arguments.is_empty()
+            && let Some((_, bound)) = environment.iter().find(|(name, _)| *name == argument.name.name)
+        {
+            if let Bound::Parameter(_, own) = bound
+                && own.name != theory.name
+            {
+                let error = Diagnostic::error(format!(
+                    "parameter `{}` satisfies `{}`, but `{}` is needed",
+                    argument.name.text(),
+                    own.name,
+                    theory.name
+                ))
+                .label(argument.name.span, "this parameter does not fit")
+                .help(format!("a view from `{}` to `{}` can stand between them", theory.name, own.name));
+                return self.fail(error);
             }
+            return Ok(bound.clone());
         }
         let view = self.view(argument, environment, sources)?;
         if view.from.name != theory.name {
@@ -1020,10 +1018,10 @@ impl Database {
         let mut morphism = sort_morphism(&environment);
         let mut parameters = Vec::new();
         for (parameter, argument) in &environment {
-            if let Bound::View(view) = argument {
-                if view.to.kind.theory {
-                    parameters.push((*parameter, view.to.clone()));
-                }
+            if let Bound::View(view) = argument
+                && view.to.kind.theory
+            {
+                parameters.push((*parameter, view.to.clone()));
             }
         }
         let mut imports = Vec::new();
@@ -1032,10 +1030,10 @@ impl Database {
             imports.push(new);
         }
         for (_, argument) in &environment {
-            if let Bound::View(view) = argument {
-                if !view.to.kind.theory {
-                    imports.push(view.to.clone());
-                }
+            if let Bound::View(view) = argument
+                && !view.to.kind.theory
+            {
+                imports.push(view.to.clone());
             }
         }
         for (parameter, argument) in &environment {
@@ -1422,12 +1420,12 @@ impl Database {
         }
         let mut found = Vec::new();
         for operators in &draft.operators {
-            if source.is_none() {
-                if let Some(error) = other_laws(&signature, operators) {
-                    self.diagnostics.push(error);
-                    broken = true;
-                    continue;
-                }
+            if source.is_none()
+                && let Some(error) = other_laws(&signature, operators)
+            {
+                self.diagnostics.push(error);
+                broken = true;
+                continue;
             }
             match declare(&mut signature, operators, draft.name, &mut found) {
                 Ok(symbols) => own_symbols.push(symbols),
@@ -1816,12 +1814,12 @@ pub fn resolve_type(signature: &Signature, one: &Type) -> Result<SortId, Box<Dia
         let sort = signature
             .sort(name)
             .ok_or_else(|| Box::new(unknown_sort(name, one.span, signature.sort_names())))?;
-        if let Some(other) = found {
-            if signature.kind_of(sort) != signature.kind_of(other) {
-                let error = Diagnostic::error("sorts of a kind have to be connected by subsorts")
-                    .label(one.span, format!("`{name}` is of another kind"));
-                return Err(Box::new(error));
-            }
+        if let Some(other) = found
+            && signature.kind_of(sort) != signature.kind_of(other)
+        {
+            let error = Diagnostic::error("sorts of a kind have to be connected by subsorts")
+                .label(one.span, format!("`{name}` is of another kind"));
+            return Err(Box::new(error));
         }
         found = Some(sort);
     }
@@ -1990,14 +1988,14 @@ fn apply_attributes(
         Err(Box::new(Diagnostic::error(message.to_owned()).label(span, label)))
     };
     let identity_span = |tokens: &Vec<Token>| tokens[0].span.to(tokens[tokens.len() - 1].span);
-    if let Some(span) = attributes.assoc {
-        if !same {
-            return wrong(
-                span,
-                "an associative operator has two arguments of the kind of its result",
-                "not of this one",
-            );
-        }
+    if let Some(span) = attributes.assoc
+        && !same
+    {
+        return wrong(
+            span,
+            "an associative operator has two arguments of the kind of its result",
+            "not of this one",
+        );
     }
     if let Some(span) = attributes.comm {
         if !binary {

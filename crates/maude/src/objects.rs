@@ -320,16 +320,16 @@ impl Completion<'_> {
             true if known.rest.is_some() => known.attributes.clone(),
             _ => self.attributes(attributes),
         };
-        if let Some(rest) = known.rest {
-            if !all.iter().any(|&attribute| self.is_rest(attribute)) {
-                for &attribute in &known.attributes {
-                    let symbol = self.terms.symbol(attribute);
-                    if !all.iter().any(|&own| self.terms.symbol(own) == symbol) {
-                        all.push(attribute);
-                    }
+        if let Some(rest) = known.rest
+            && !all.iter().any(|&attribute| self.is_rest(attribute))
+        {
+            for &attribute in &known.attributes {
+                let symbol = self.terms.symbol(attribute);
+                if !all.iter().any(|&own| self.terms.symbol(own) == symbol) {
+                    all.push(attribute);
                 }
-                all.push(rest);
             }
+            all.push(rest);
         }
         let attributes = match all[..] {
             [] => attributes,

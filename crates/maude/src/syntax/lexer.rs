@@ -43,10 +43,10 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
-        if byte == b'\n' {
-            if let Some(last) = tokens.last_mut() {
-                last.ends_line = true;
-            }
+        if byte == b'\n'
+            && let Some(last) = tokens.last_mut()
+        {
+            last.ends_line = true;
         }
         if byte.is_ascii_whitespace() {
             at += 1;
