@@ -403,7 +403,8 @@ impl Engine {
     ) -> Result<Option<(SymbolId, usize)>, Stop> {
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
-            let lacks = |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
+            let lacks =
+                |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
             if equation.needs.iter().any(lacks) {
                 continue;
             }

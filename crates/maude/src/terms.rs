@@ -413,7 +413,10 @@ impl Terms {
             if known == hash {
                 let node = &self.nodes[entry as usize - 1];
                 let start = node.start as usize;
-                if node.symbol == symbol && node.len as usize == row.len() && self.rows[start..start + row.len()] == *row {
+                if node.symbol == symbol
+                    && node.len as usize == row.len()
+                    && self.rows[start..start + row.len()] == *row
+                {
                     return Some(TermId(entry - 1));
                 }
             }
@@ -516,7 +519,9 @@ impl Terms {
                 let largest = arguments
                     .iter()
                     .copied()
-                    .max_by_key(|&argument| if self.has_top(argument, symbol) { self.row(argument).len() } else { 0 })
+                    .max_by_key(
+                        |&argument| if self.has_top(argument, symbol) { self.row(argument).len() } else { 0 },
+                    )
                     .filter(|&argument| self.has_top(argument, symbol));
                 let identity = data.identity();
                 let made = match largest {
@@ -540,7 +545,8 @@ impl Terms {
                                 if Some(term) == identity {
                                     continue;
                                 }
-                                let at = parts.partition_point(|part| self.compare(part.0, term) == Ordering::Less);
+                                let at = parts
+                                    .partition_point(|part| self.compare(part.0, term) == Ordering::Less);
                                 match parts.get_mut(at) {
                                     Some(part) if part.0 == term => part.1 += times,
                                     _ => parts.insert(at, (term, times)),

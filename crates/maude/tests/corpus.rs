@@ -9,7 +9,10 @@ use answers::{Answer, answers, ours, theirs};
 
 /// Where answers differ, and why that is as it should be.
 const DIFFERENT: [(&str, &str); 12] = [
-    ("ac_nested_evaluation", "lists and bags are flat before equations are tried; the equations are not confluent"),
+    (
+        "ac_nested_evaluation",
+        "lists and bags are flat before equations are tried; the equations are not confluent",
+    ),
     ("cmd_parse", "terms are shown in the normal form of the laws"),
     ("cmd_set_print", "lists and bags are always flat"),
     ("cmd_show", "modules are shown in a form of our own"),
@@ -48,7 +51,10 @@ fn difference(ours: &[Answer], theirs: &[Answer]) -> Option<String> {
     }
     let first = ours.iter().zip(theirs).find(|&(one, two)| !same((one, two)));
     Some(match first {
-        Some((one, two)) => format!("{}\n  ours   {:?} {}\n  theirs {:?} {}", two.command, one.solutions, one.rest, two.solutions, two.rest),
+        Some((one, two)) => format!(
+            "{}\n  ours   {:?} {}\n  theirs {:?} {}",
+            two.command, one.solutions, one.rest, two.solutions, two.rest
+        ),
         None => format!("{} answers, not {}", ours.len(), theirs.len()),
     })
 }

@@ -43,10 +43,10 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
-        if byte == b'\n' {
-            if let Some(last) = tokens.last_mut() {
-                last.ends_line = true;
-            }
+        if byte == b'\n'
+            && let Some(last) = tokens.last_mut()
+        {
+            last.ends_line = true;
         }
         if byte.is_ascii_whitespace() {
             at += 1;
@@ -76,11 +76,13 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
             at += 1;
             loop {
                 match bytes.get(at) {
-                    None => {
+                    None | Some(b'\n') => {
                         let error = Diagnostic::error("the string does not end")
                             .label(span(start, start + 1), "it begins here")
                             .help("close it with `\"`; a quotation mark inside is written `\\\"`");
                         diagnostics.push(error);
+                        // What follows may be meant as it stands.
+                        at = start + 1;
                         break;
                     }
                     Some(b'\\') => at = (at + 2).min(bytes.len()),
