@@ -7,6 +7,6 @@ fn main() {
     let mut session = Session::new();
     session.take(&text, &model::Folders::beside(&[]), &mut |sources, event| match event {
         Event::Output(text) => print!("{text}"),
-        Event::Diagnostic(diagnostic) => eprint!("{}", sources.render(&diagnostic, false)),
+        Event::Diagnostic(diagnostic) => eprintln!("{}", sources.render(&diagnostic, false)),
     });
 }

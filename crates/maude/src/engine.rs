@@ -221,7 +221,7 @@ impl Engine {
         if self.depth > self.limits.depth {
             return Err(Stop::limit(format!("evaluations are nested more than {} deep", self.limits.depth)));
         }
-        let result = stacker::maybe_grow(64 << 10, 4 << 20, || self.normal_form_here(code, term));
+        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.normal_form_here(code, term));
         self.depth -= 1;
         result
     }
@@ -311,7 +311,7 @@ impl Engine {
         if self.depth > self.limits.depth {
             return Err(Stop::limit(format!("evaluations are nested more than {} deep", self.limits.depth)));
         }
-        let result = stacker::maybe_grow(64 << 10, 4 << 20, || self.apply_here(code, symbol, count));
+        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.apply_here(code, symbol, count));
         self.depth -= 1;
         result
     }
@@ -404,6 +404,11 @@ impl Engine {
     ) -> Result<Option<(SymbolId, usize)>, Stop> {
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
+            let lacks =
+                |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
+            if equation.needs.iter().any(lacks) {
+                continue;
+            }
             let base = self.stack.len();
             let mut goals: Vec<Goal<'_>> = Vec::new();
             let mark = self.trail.len();

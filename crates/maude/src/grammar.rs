@@ -4,8 +4,10 @@
 //! cubic at worst. Chains of an associative operator are read from the left, whichever way they gather, so that long ones
 //! cost no more than others. If a sequence has two readings, both are given.
 
+use std::collections::hash_map::Entry;
+
 use num_bigint::BigUint;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::Name;
 use crate::signature::{KindId, Signature, SortId, SymbolId, Theory};
@@ -16,6 +18,9 @@ use crate::terms::{TermId, Terms};
 const ANY: u32 = 127;
 /// The largest precedence of arguments in parentheses after a name.
 const PREFIX: u32 = 95;
+
+/// Longer texts without a reading are not read a second time for a better message.
+const LONG: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Nonterminal(u32);
@@ -103,6 +108,8 @@ struct Production {
     prec: u32,
     parts: Vec<Part>,
     action: Action,
+    /// The operator at the top of what it reads.
+    top: Option<SymbolId>,
 }
 
 /// The grammar of a module.
@@ -207,8 +214,12 @@ pub struct Reading {
 pub struct NoReading {
     /// The first token that does not fit; the number of tokens if something is missing at the end.
     pub at: usize,
-    /// Words that would fit there, a few.
+    /// Words that would fit there, those of the innermost phrases first.
     pub expected: Vec<Name>,
+    /// The kinds of terms that would fit there.
+    pub kinds: Vec<KindId>,
+    /// The sorts of what this token begins, if it could be a term elsewhere.
+    pub sorts: Vec<SortId>,
     /// Whether nothing in the module is written with this token.
     pub unknown: bool,
 }
@@ -324,6 +335,7 @@ impl Grammar {
             grammar.add(chain, 0, around(element, element), Action::Chain(id));
             grammar.add(chain, 0, around(Part::Hole(chain, ANY), element), Action::Chain(id));
             grammar.add(head, symbol.prec, vec![Part::Hole(chain, ANY)], Action::Same);
+            grammar.productions.last_mut().expect("one was added").top = Some(id);
             let rivals = signature.symbol_ids().any(|other| {
                 let rival = signature.symbol(other);
                 other != id
@@ -355,9 +367,6 @@ impl Grammar {
             }
             if boolean == Some(KindId(kind)) {
                 grammar.add(fragment, 0, vec![any], Action::Fragment(Fragment::Holds));
-            }
-            if let Some(test) = boolean.and_then(|_| signature.named(Name::new("_::_")).first().copied()) {
-                let _ = test;
             }
             let condition = Part::Hole(condition, ANY);
             let goals = [
@@ -392,7 +401,12 @@ impl Grammar {
                 word("::"),
                 Part::Word(name),
             ];
+            let known = grammar.words.contains_key(&name);
             grammar.add(Nonterminal(symbol.range.0), symbol.prec, parts, Action::Apply(id));
+            if !known {
+                // Sorts are no words of terms.
+                grammar.words.remove(&name);
+            }
         }
         grammar.add(condition, 0, vec![Part::Hole(fragment, ANY)], Action::Same);
         let parts = vec![Part::Hole(condition, ANY), word("/\\"), Part::Hole(fragment, ANY)];
@@ -416,7 +430,11 @@ impl Grammar {
                 self.by_head[head.0 as usize].push(number);
             }
         }
-        self.productions.push(Production { head, prec, parts, action });
+        let top = match action {
+            Action::Apply(symbol) | Action::Chain(symbol) | Action::Iterate(symbol) => Some(symbol),
+            _ => None,
+        };
+        self.productions.push(Production { head, prec, parts, action, top });
     }
 
     /// The built-in constants.
@@ -456,10 +474,32 @@ impl Grammar {
             leaves: Vec::new(),
             alternatives: Vec::new(),
             sets: vec![Set::default(); tokens.len() + 1],
+            possible: vec![None; self.productions.len()],
+            words: tokens.iter().map(|token| token.name).collect(),
         };
-        let end = chart.run(self.goals[&goal], kind)?;
+        let (end, other) = match chart.run(self.goals[&goal], kind) {
+            Ok(found) => found,
+            Err(no) if no.unknown || tokens.len() > LONG => return Err(no),
+            Err(_) => {
+                // Again with everything that could have been meant, to say what is missing.
+                chart.items.clear();
+                chart.sets = vec![Set::default(); tokens.len() + 1];
+                chart.possible.fill(Some(true));
+                chart.run(self.goals[&goal], kind)?
+            }
+        };
         let mut reading = Reading::default();
         chart.whole(end, &mut reading);
+        if let Some(other) = other.filter(|_| reading.ambiguous.is_none()) {
+            let mut second = Reading::default();
+            chart.whole(other, &mut second);
+            if let (Some(&one), Some(&two)) = (reading.terms.first(), second.terms.first())
+                && one != two
+            {
+                let end = reading.places[0].1;
+                reading.ambiguous = Some((0, end, one, two));
+            }
+        }
         Ok(reading)
     }
 }
@@ -469,7 +509,8 @@ struct Set {
     known: FxHashMap<(u32, u32, u32), u32>,
     agenda: Vec<u32>,
     waiting: FxHashMap<u32, Vec<u32>>,
-    predicted: FxHashMap<u32, ()>,
+    /// What was begun here: for a head, the precedence up to which; for one without an operator at the top, that operator.
+    predicted: FxHashMap<(u32, Option<SymbolId>), u32>,
 }
 
 struct Chart<'a> {
@@ -482,12 +523,15 @@ struct Chart<'a> {
     leaves: Vec<(Leaf, u32)>,
     alternatives: Vec<(u32, u32)>,
     sets: Vec<Set>,
+    /// Whether all words of a production occur, as far as it was asked.
+    possible: Vec<Option<bool>>,
+    words: FxHashSet<Name>,
 }
 
 impl Chart<'_> {
-    /// Fills the chart; gives the item that covers everything.
-    fn run(&mut self, goal: Nonterminal, kind: Option<KindId>) -> Result<u32, Box<NoReading>> {
-        self.predict(goal, 0);
+    /// Fills the chart; gives the item that covers everything, and another one if there is one.
+    fn run(&mut self, goal: Nonterminal, kind: Option<KindId>) -> Result<(u32, Option<u32>), Box<NoReading>> {
+        self.predict(goal, 0, ANY, None);
         let mut furthest = 0;
         for at in 0..=self.tokens.len() {
             if !self.sets[at].agenda.is_empty() {
@@ -508,7 +552,7 @@ impl Chart<'_> {
                 self.sets[at].agenda = Vec::new();
             }
         }
-        let whole = self.sets[self.tokens.len()].agenda.iter().copied().find(|&item| {
+        let mut whole = self.sets[self.tokens.len()].agenda.iter().copied().filter(|&item| {
             let item = self.items[item as usize];
             let production = &self.grammar.productions[item.production as usize];
             let fits = |kind: KindId| matches!(production.parts[0], Part::Hole(Nonterminal(own), _) if own == kind.0);
@@ -517,40 +561,91 @@ impl Chart<'_> {
                 && item.dot as usize == production.parts.len()
                 && kind.is_none_or(fits)
         });
-        whole.ok_or_else(|| Box::new(self.no_reading(furthest)))
+        let found = (whole.next(), whole.next());
+        match found {
+            (Some(one), other) => Ok((one, other)),
+            (None, _) => Err(Box::new(self.no_reading(furthest))),
+        }
     }
 
-    fn no_reading(&mut self, at: usize) -> NoReading {
-        let mut expected: Vec<Name> = Vec::new();
-        for waiting in self.items.iter().filter(|item| item.end as usize == at) {
+    fn no_reading(&mut self, furthest: usize) -> NoReading {
+        // A token that means nothing is the better place to look, wherever it is.
+        if let Some(at) = self.stranger() {
+            return NoReading {
+                at,
+                expected: Vec::new(),
+                kinds: Vec::new(),
+                sorts: Vec::new(),
+                unknown: true,
+            };
+        }
+        let at = furthest;
+        let mut expected: Vec<(u32, Name)> = Vec::new();
+        for waiting in self.items.iter().filter(|item| item.end as usize == at && item.dot > 0) {
             let production = &self.grammar.productions[waiting.production as usize];
-            if let Some(Part::Word(word)) = production.parts.get(waiting.dot as usize) {
-                if waiting.dot > 0 && !expected.contains(word) {
-                    expected.push(*word);
+            if let Some(&Part::Word(word)) = production.parts.get(waiting.dot as usize) {
+                match expected.iter_mut().find(|(_, known)| *known == word) {
+                    Some((origin, _)) => *origin = (*origin).max(waiting.origin),
+                    None => expected.push((waiting.origin, word)),
                 }
             }
         }
-        let unknown = match self.tokens.get(at) {
-            Some(token) => !self.grammar.words.contains_key(&token.name) && self.leaves_of(at).is_empty(),
-            None => false,
-        };
-        // Whatever comes first is the better place to look.
-        let stranger = (0..at).find(|&at| {
-            let token = self.tokens[at];
-            let known =
-                self.grammar.words.contains_key(&token.name) || self.variables.contains_key(&token.name);
-            !known && self.leaves_of(at).is_empty() && !token.text().starts_with('.')
-        });
-        match stranger.filter(|_| !unknown) {
-            _ if unknown => NoReading { at, expected, unknown },
-            _ => NoReading { at, expected, unknown: false },
+        expected.sort_by_key(|&(origin, _)| std::cmp::Reverse(origin));
+        let count = self.signature.kinds.len() as u32;
+        let mut kinds: Vec<KindId> =
+            self.sets[at].waiting.keys().filter(|&&head| head < count).map(|&head| KindId(head)).collect();
+        kinds.sort_unstable();
+        let mut sorts = Vec::new();
+        if at < self.tokens.len() {
+            let signature = self.signature;
+            sorts.extend(self.leaves_of(at).iter().map(|leaf| self.terms.sort(leaf.term)));
+            if sorts.is_empty() && self.tokens.get(at + 1).is_some_and(|next| next.is("(")) {
+                let named = signature.named(self.tokens[at].name).iter().map(|&id| signature.symbol(id));
+                sorts.extend(named.flat_map(|symbol| symbol.profiles.iter().map(|profile| profile.range)));
+            }
+            sorts.retain(|sort| (sort.0 as usize) < signature.sorts.len());
+            sorts.dedup();
         }
+        let expected = expected.into_iter().map(|(_, word)| word).collect();
+        NoReading { at, expected, kinds, sorts, unknown: false }
+    }
+
+    /// The first token that nothing is written with.
+    fn stranger(&mut self) -> Option<usize> {
+        let mut depth = 0usize;
+        for at in 0..self.tokens.len() {
+            let token = self.tokens[at];
+            let before = at.checked_sub(1).map(|before| self.tokens[before]);
+            // `List{Nat}` is one sort; its braces follow without a blank.
+            let glued = before.is_some_and(|before| before.span.end == token.span.start);
+            match token.text() {
+                "{" if depth > 0 || glued => depth += 1,
+                "}" if depth > 0 => depth -= 1,
+                _ => {}
+            }
+            if depth > 0 || self.grammar.words.contains_key(&token.name) {
+                continue;
+            }
+            let is_sort = match before {
+                Some(before) if matches!(before.text(), ":" | "::") => self.sort_at(at, 0).is_some(),
+                Some(before) if before.is(")") => self.sort_at(at, 1).is_some(),
+                _ => false,
+            };
+            let iterated = token.text().rsplit_once('^').is_some_and(|(name, _)| {
+                let named = self.signature.named(Name::new(name));
+                named.iter().any(|&id| self.signature.symbol(id).theory == Theory::Iter)
+            });
+            if !is_sort && !iterated && self.leaves_of(at).is_empty() {
+                return Some(at);
+            }
+        }
+        None
     }
 
     fn push(&mut self, production: u32, dot: u32, origin: u32, before: u32, child: u32, end: usize) {
         let fresh = self.items.len() as u32;
         match self.sets[end].known.entry((production, dot, origin)) {
-            std::collections::hash_map::Entry::Occupied(known) => {
+            Entry::Occupied(known) => {
                 let known = *known.get() as usize;
                 if dot > 0
                     && (self.items[known].before, self.items[known].child) != (before, child)
@@ -560,7 +655,7 @@ impl Chart<'_> {
                     self.items[known].other = self.alternatives.len() as u32;
                 }
             }
-            std::collections::hash_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(fresh);
                 self.items.push(ChartItem {
                     production,
@@ -576,19 +671,37 @@ impl Chart<'_> {
         }
     }
 
-    fn predict(&mut self, head: Nonterminal, at: usize) {
-        if self.sets[at].predicted.insert(head.0, ()).is_some() {
-            return;
-        }
+    /// Begins what can be a phrase here: of at most this precedence, or of just this one without an operator at the top.
+    fn predict(&mut self, head: Nonterminal, at: usize, limit: u32, without: Option<SymbolId>) {
+        let least = match self.sets[at].predicted.entry((head.0, without)) {
+            Entry::Occupied(known) if limit < *known.get() => return,
+            Entry::Occupied(mut known) => known.insert(limit + 1),
+            Entry::Vacant(entry) => {
+                entry.insert(limit + 1);
+                if without.is_some() { limit } else { 0 }
+            }
+        };
         let grammar = self.grammar;
-        if let Some(token) = self.tokens.get(at) {
-            for &production in grammar.by_word.get(&(head.0, token.name)).map_or(&[][..], Vec::as_slice) {
-                self.push(production, 0, at as u32, NOTHING, NOTHING, at);
+        let by_word = self.tokens.get(at).and_then(|token| grammar.by_word.get(&(head.0, token.name)));
+        let by_head = grammar.by_head.get(head.0 as usize);
+        for &number in by_word.into_iter().chain(by_head).flatten() {
+            let production = &grammar.productions[number as usize];
+            let fits = (least..=limit).contains(&production.prec)
+                && (without.is_none() || production.top != without);
+            if fits && self.is_possible(number) {
+                self.push(number, 0, at as u32, NOTHING, NOTHING, at);
             }
         }
-        for &production in grammar.by_head.get(head.0 as usize).map_or(&[][..], Vec::as_slice) {
-            self.push(production, 0, at as u32, NOTHING, NOTHING, at);
-        }
+    }
+
+    /// Whether all words of a production occur among the tokens. What lacks one is not begun: most operators of a module do
+    /// not occur in a term, and those of one precedence would make long chains of another one quadratic.
+    fn is_possible(&mut self, production: u32) -> bool {
+        let known = &mut self.possible[production as usize];
+        *known.get_or_insert_with(|| {
+            let parts = &self.grammar.productions[production as usize].parts;
+            parts.iter().all(|part| !matches!(part, Part::Word(word) if !self.words.contains(word)))
+        })
     }
 
     fn step(&mut self, number: u32, at: usize) {
@@ -597,7 +710,7 @@ impl Chart<'_> {
         let production = &grammar.productions[item.production as usize];
         let Some(&part) = production.parts.get(item.dot as usize) else {
             let head = production.head;
-            self.complete(head, production.prec, top_of(production), item.origin as usize, number, at);
+            self.complete(head, production.prec, production.top, item.origin as usize, number, at);
             return;
         };
         match part {
@@ -606,36 +719,32 @@ impl Chart<'_> {
                     self.push(item.production, item.dot + 1, item.origin, number, NOTHING, at + 1);
                 }
             }
-            Part::Hole(head, _) | Part::Other(head, _, _) => {
+            Part::Hole(head, limit) => {
                 self.sets[at].waiting.entry(head.0).or_default().push(number);
-                self.predict(head, at);
+                self.predict(head, at, limit, None);
+            }
+            Part::Other(head, exact, symbol) => {
+                self.sets[at].waiting.entry(head.0).or_default().push(number);
+                self.predict(head, at, exact, Some(symbol));
             }
             Part::Suffix(kind) => {
                 let begins = self
                     .tokens
                     .get(at)
                     .is_some_and(|token| token.text().len() > 1 && token.text().starts_with('.'));
-                if begins {
-                    if let Some((sort, length)) = self.sort_at(at, 1) {
-                        if self.signature.kind_of(sort) == kind {
-                            self.push(
-                                item.production,
-                                item.dot + 1,
-                                item.origin,
-                                number,
-                                NOTHING,
-                                at + length,
-                            );
-                        }
-                    }
+                if begins
+                    && let Some((sort, length)) = self.sort_at(at, 1)
+                    && self.signature.kind_of(sort) == kind
+                {
+                    self.push(item.production, item.dot + 1, item.origin, number, NOTHING, at + length);
                 }
             }
             Part::Sort(kind) => {
-                if let Some((sort, length)) = self.sort_at(at, 0) {
-                    if self.signature.kind_of(sort) == kind {
-                        let leaf = self.leaf(Leaf { length, kind, term: TermId(sort.0), symbol: None }, at);
-                        self.push(item.production, item.dot + 1, item.origin, number, leaf, at + length);
-                    }
+                if let Some((sort, length)) = self.sort_at(at, 0)
+                    && self.signature.kind_of(sort) == kind
+                {
+                    let leaf = self.leaf(Leaf { length, kind, term: TermId(sort.0), symbol: None }, at);
+                    self.push(item.production, item.dot + 1, item.origin, number, leaf, at + length);
                 }
             }
             Part::Iterated(symbol) => {
@@ -959,13 +1068,6 @@ impl Chart<'_> {
             }
             Action::Fragment(_) | Action::Conjunction | Action::Whole => unreachable!("not a term"),
         }
-    }
-}
-
-fn top_of(production: &Production) -> Option<SymbolId> {
-    match production.action {
-        Action::Apply(symbol) | Action::Chain(symbol) | Action::Iterate(symbol) => Some(symbol),
-        _ => None,
     }
 }
 

@@ -11,8 +11,9 @@ use source::{Diagnostic, Sources, Span};
 
 use crate::engine::code::Code;
 use crate::grammar::Goal;
+use crate::messages::cannot_read;
 use crate::model::{MaudeModel, rule_name};
-use crate::modules::{Module, Statement, cannot_read};
+use crate::modules::{Module, Statement};
 use crate::names::Name;
 use crate::session::{Event, Session, stopped};
 use crate::syntax::lexer;

@@ -3,6 +3,7 @@
 pub mod engine;
 pub mod grammar;
 mod language;
+mod messages;
 pub mod meta;
 mod model;
 pub mod modules;

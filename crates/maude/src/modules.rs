@@ -9,10 +9,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Sources, Span};
 
 use crate::grammar::{Condition, Goal, Grammar, Literals, NoReading, Reading, split_sorts};
+use crate::messages::{cannot_read, span_of, two_readings, unknown_sort};
 use crate::names::Name;
 use crate::objects;
 use crate::signature::{KindId, Profile, Signature, SortId, Symbol, SymbolId, Theory};
 use crate::syntax::lexer::Token;
+use crate::syntax::parser;
 use crate::syntax::tree::*;
 use crate::terms::{TermId, Terms, Top};
 
@@ -462,6 +464,8 @@ pub struct Database {
     flat: FxHashMap<Name, Result<Arc<Module>, ()>>,
     flat_views: FxHashMap<String, Arc<View>>,
     working: Vec<Name>,
+    /// Modules with errors whose use by a command was told.
+    complained: FxHashSet<Name>,
     /// Modules that functional and system modules import without being asked.
     pub automatic: Vec<Name>,
     /// The module that was written last.
@@ -483,6 +487,7 @@ impl Database {
         self.imported.insert(text.name, self.automatic.clone());
         if self.modules.insert(text.name, Arc::new(text)).is_some() {
             // Others may have used the one that is gone.
+            self.complained.clear();
             self.flat.clear();
             self.flat_views.clear();
         }
@@ -518,8 +523,11 @@ impl Database {
 
     /// A module by its name.
     pub fn module(&mut self, name: Name, span: Option<Span>, sources: &Sources) -> Made<Arc<Module>> {
-        if let Some(known) = self.flat.get(&name) {
-            return known.clone().map_err(|()| Broken);
+        if let Some(known) = self.flat.get(&name).cloned() {
+            if known.is_err() {
+                self.complain(name, span);
+            }
+            return known.map_err(|()| Broken);
         }
         let Some(text) = self.modules.get(&name).cloned() else {
             let near = source::closest(name.text(), self.modules.keys().map(|name| name.text()));
@@ -544,14 +552,30 @@ impl Database {
         let before = self.diagnostics.len();
         let made = self.flatten(&text, sources);
         self.working.pop();
+        if text.broken {
+            // What follows from declarations that could not be read is no news.
+            self.diagnostics.truncate(before);
+        }
         let made = match made {
-            Ok(module) if !self.diagnostics[before..].iter().any(Diagnostic::is_error) => {
+            Ok(module) if !text.broken && !self.diagnostics[before..].iter().any(Diagnostic::is_error) => {
                 Ok(Arc::new(module))
             }
             _ => Err(()),
         };
         self.flat.insert(name, made.clone());
         made.map_err(|()| Broken)
+    }
+
+    /// A module with errors is used: its errors were told, so that once is enough, and once for each import.
+    fn complain(&mut self, name: Name, span: Option<Span>) {
+        let (Some(text), Some(span)) = (self.modules.get(&name), span) else { return };
+        if self.working.is_empty() && !self.complained.insert(name) {
+            return;
+        }
+        let error = Diagnostic::error(format!("module `{name}` has errors and can't be used"))
+            .label(span, "used here")
+            .label(text.name_span, "this module");
+        self.diagnostics.push(error);
     }
 
     /// A module with the declarations of a text and all that it imports, but without statements of its own, and without
@@ -594,23 +618,27 @@ impl Database {
         if !text.kind.theory {
             for &name in automatic {
                 // What the automatic import needs itself does not import it.
-                if !self.working.contains(&name) && self.modules.contains_key(&name) {
-                    if let Ok(module) = self.module(name, None, sources) {
-                        imports.push(module);
-                    }
+                if !self.working.contains(&name)
+                    && self.modules.contains_key(&name)
+                    && let Ok(module) = self.module(name, None, sources)
+                {
+                    imports.push(module);
                 }
             }
         }
         let declarations = objects::desugared(text);
-        if text.kind.object {
-            if let Ok(module) = self.module(Name::new("CONFIGURATION"), Some(text.name_span), sources) {
-                imports.push(module);
-            }
+        if text.kind.object
+            && let Ok(module) = self.module(Name::new("CONFIGURATION"), Some(text.name_span), sources)
+        {
+            imports.push(module);
         }
         for declaration in declarations.iter() {
             if let Declaration::Import(_, expression) = declaration {
                 match self.evaluate(expression, &environment, sources) {
-                    Ok(module) => imports.push(module),
+                    Ok(module) => {
+                        self.check_import(text, expression, &module);
+                        imports.push(module);
+                    }
                     Err(Broken) => broken = true,
                 }
             }
@@ -645,11 +673,34 @@ impl Database {
         let mut module = self.declarations(text, &automatic, sources)?;
         let declarations = objects::desugared(text);
         // Variables, then statements.
+        let mut declared: FxHashMap<Name, Span> = FxHashMap::default();
+        let mut lost: FxHashSet<Name> = FxHashSet::default();
         for declaration in declarations.iter() {
             if let Declaration::Variables(names, sort) = declaration {
-                let Some(sort) = self.resolve_type(&module.signature, sort) else { continue };
+                let Some(sort) = self.resolve_type(&module.signature, sort) else {
+                    lost.extend(names.iter().map(|name| name.name));
+                    continue;
+                };
                 for name in names {
-                    module.variables.insert(name.name, sort);
+                    // As in Maude, the first declaration counts.
+                    match module.variables.get(&name.name) {
+                        Some(&known) if declared.contains_key(&name.name) => {
+                            if known != sort {
+                                let sort = module.signature.sort_name(known);
+                                let warning = Diagnostic::warning(format!(
+                                    "variable `{}` is declared twice",
+                                    name.text()
+                                ))
+                                .label(name.span, format!("ignored: it stays of sort `{sort}`"))
+                                .label(declared[&name.name], "the first declaration");
+                                self.diagnostics.push(warning);
+                            }
+                        }
+                        _ => {
+                            module.variables.insert(name.name, sort);
+                            declared.insert(name.name, name.span);
+                        }
+                    }
                 }
             }
         }
@@ -663,6 +714,10 @@ impl Database {
         if !statements.is_empty() {
             let grammar = Grammar::new(&module.signature, &mut module.terms);
             for statement in statements {
+                if statement.tokens.iter().any(|token| lost.contains(&token.name)) {
+                    // It can't be read for want of a variable whose sort is unknown.
+                    continue;
+                }
                 match read_statement(&mut module, &grammar, statement) {
                     Ok((statement, warnings)) => {
                         self.diagnostics.extend(warnings);
@@ -677,6 +732,38 @@ impl Database {
             objects::complete(&mut module);
         }
         Ok(module)
+    }
+
+    /// What may not be imported.
+    fn check_import(&mut self, text: &ModuleText, expression: &ModuleExpression, module: &Module) {
+        let open = open_module(expression).filter(|_| !module.parameters.is_empty() && !text.kind.theory);
+        let error = if let Some(name) = open {
+            let (parameter, theory) = &module.parameters[0];
+            Diagnostic::error(format!("`{name}` has a parameter that is left open"))
+                .label(expression.span, format!("what is its `{parameter}`?"))
+                .help(format!("`{name}{{…}}` gives it a view from `{}`", theory.name))
+        } else if module.kind.theory && !text.kind.theory {
+            Diagnostic::error("a module does not import theories")
+                .label(expression.span, format!("`{}` is a theory", module.name))
+                .help(format!(
+                    "a theory is for parameters: `{} {}{{X :: {}}} is`",
+                    text.kind.keyword(),
+                    text.name,
+                    module.name
+                ))
+        } else if module.kind.system && !text.kind.system {
+            let (keyword, end) = (text.kind.keyword(), text.kind.end());
+            let (whole, own) = match text.kind.theory {
+                true => ("th … endth", "a functional theory"),
+                false => ("mod … endm", "a functional module"),
+            };
+            Diagnostic::error(format!("{own} does not import modules with rules"))
+                .label(expression.span, format!("`{}` is a system module", module.name))
+                .help(format!("`{whole}` in place of `{keyword} … {end}` may import it"))
+        } else {
+            return;
+        };
+        self.diagnostics.push(error);
     }
 
     /// The sort that a type means, or a diagnostic.
@@ -760,26 +847,23 @@ impl Database {
         environment: &[(Name, Bound)],
         sources: &Sources,
     ) -> Made<Bound> {
-        if argument.arguments.is_empty() {
-            if let Some((_, bound)) = environment.iter().find(|(name, _)| *name == argument.name.name) {
-                if let Bound::Parameter(_, own) = bound {
-                    if own.name != theory.name {
-                        let error = Diagnostic::error(format!(
-                            "parameter `{}` satisfies `{}`, but `{}` is needed",
-                            argument.name.text(),
-                            own.name,
-                            theory.name
-                        ))
-                        .label(argument.name.span, "this parameter does not fit")
-                        .help(format!(
-                            "a view from `{}` to `{}` can stand between them",
-                            theory.name, own.name
-                        ));
-                        return self.fail(error);
-                    }
-                }
-                return Ok(bound.clone());
+        if argument.arguments.is_empty()
+            && let Some((_, bound)) = environment.iter().find(|(name, _)| *name == argument.name.name)
+        {
+            if let Bound::Parameter(_, own) = bound
+                && own.name != theory.name
+            {
+                let error = Diagnostic::error(format!(
+                    "parameter `{}` satisfies `{}`, but `{}` is needed",
+                    argument.name.text(),
+                    own.name,
+                    theory.name
+                ))
+                .label(argument.name.span, "this parameter does not fit")
+                .help(format!("a view from `{}` to `{}` can stand between them", theory.name, own.name));
+                return self.fail(error);
             }
+            return Ok(bound.clone());
         }
         let view = self.view(argument, environment, sources)?;
         if view.from.name != theory.name {
@@ -869,6 +953,13 @@ impl Database {
                 return self.fail(error);
             }
         }
+        for module in closure.iter().chain(std::iter::once(&from)).filter(|module| module.kind.theory) {
+            for operators in &module.own_operators {
+                if let Some(error) = lacks_operator(text, &sorts, &from, &to, operators) {
+                    return self.fail(error);
+                }
+            }
+        }
         let view = Arc::new(View { name: name.clone(), from, to, sorts, text: text.clone(), environment });
         self.flat_views.insert(name, view.clone());
         Ok(view)
@@ -948,10 +1039,10 @@ impl Database {
         let mut morphism = sort_morphism(&environment);
         let mut parameters = Vec::new();
         for (parameter, argument) in &environment {
-            if let Bound::View(view) = argument {
-                if view.to.kind.theory {
-                    parameters.push((*parameter, view.to.clone()));
-                }
+            if let Bound::View(view) = argument
+                && view.to.kind.theory
+            {
+                parameters.push((*parameter, view.to.clone()));
             }
         }
         let mut imports = Vec::new();
@@ -960,10 +1051,10 @@ impl Database {
             imports.push(new);
         }
         for (_, argument) in &environment {
-            if let Bound::View(view) = argument {
-                if !view.to.kind.theory {
-                    imports.push(view.to.clone());
-                }
+            if let Bound::View(view) = argument
+                && !view.to.kind.theory
+            {
+                imports.push(view.to.clone());
             }
         }
         for (parameter, argument) in &environment {
@@ -1307,6 +1398,17 @@ impl Database {
                 names.push(name);
             }
         }
+        if source.is_none() {
+            let mut own: FxHashMap<Name, Span> = FxHashMap::default();
+            for &(name, span) in &draft.sorts {
+                if let Some(first) = own.insert(name, span) {
+                    let warning = Diagnostic::warning(format!("sort `{name}` is declared twice"))
+                        .label(span, "this declares nothing new")
+                        .label(first, "the first declaration");
+                    self.diagnostics.push(warning);
+                }
+            }
+        }
         let mut subsorts: Vec<(Name, Name, Span)> = Vec::new();
         for module in &closure {
             subsorts.extend(&module.own_subsorts);
@@ -1314,7 +1416,12 @@ impl Database {
         for &(small, large, span) in &draft.subsorts {
             for name in [small, large] {
                 if !known.contains(&name) {
-                    let error = unknown_sort(name, span, names.iter().copied());
+                    let length = (name.text().len() as u32).min(span.end - span.start);
+                    let place = match name == large {
+                        true => Span { start: span.end - length, ..span },
+                        false => Span { end: span.start + length, ..span },
+                    };
+                    let error = unknown_sort(name, place, names.iter().copied());
                     return self.fail(error);
                 }
             }
@@ -1334,6 +1441,13 @@ impl Database {
         }
         let mut found = Vec::new();
         for operators in &draft.operators {
+            if source.is_none()
+                && let Some(error) = other_laws(&signature, operators)
+            {
+                self.diagnostics.push(error);
+                broken = true;
+                continue;
+            }
             match declare(&mut signature, operators, draft.name, &mut found) {
                 Ok(symbols) => own_symbols.push(symbols),
                 Err(error) => {
@@ -1511,6 +1625,85 @@ fn sort_morphism(environment: &[(Name, Bound)]) -> Morphism {
     morphism
 }
 
+/// An operator of a theory for which a view has nothing to stand for it.
+fn lacks_operator(
+    view: &ViewText,
+    sorts: &FxHashMap<Name, Name>,
+    from: &Module,
+    to: &Module,
+    operators: &OperatorText,
+) -> Option<Diagnostic> {
+    if operators.attributes.poly.is_some() {
+        return None;
+    }
+    let mapped = |one: &Type| {
+        let sort = sorts.get(&one.sorts[0]).copied().unwrap_or(one.sorts[0]);
+        to.signature.sort(sort).map(|sort| to.signature.kind_of(sort))
+    };
+    let domain = operators.domain.iter().map(mapped).collect::<Option<Vec<_>>>()?;
+    let range = mapped(&operators.range)?;
+    for &(name, _) in &operators.names {
+        let by_term = view.operators.iter().any(|operator| match operator {
+            ViewOperator::Term { from, .. } => {
+                let whole = parser::joined(from);
+                let holes = crate::signature::mixfix(name);
+                let words: Vec<Name> = holes.into_iter().flatten().collect();
+                whole == name
+                    || from[0].name == name
+                    || !words.is_empty()
+                        && words.iter().all(|word| from.iter().any(|token| token.name == *word))
+            }
+            ViewOperator::Renamed { .. } => false,
+        });
+        if by_term {
+            continue;
+        }
+        let fits = |profile: &Option<(Vec<Type>, Type)>| match profile {
+            None => true,
+            Some((domain, _)) => domain.len() == operators.domain.len(),
+        };
+        let targets: Vec<(Name, Span)> = view
+            .operators
+            .iter()
+            .filter_map(|operator| match operator {
+                ViewOperator::Renamed { from, profile, to, span } if *from == name && fits(profile) => {
+                    Some((*to, *span))
+                }
+                _ => None,
+            })
+            .collect();
+        let exists = |name: Name| to.signature.find(name, &domain, range).is_some();
+        if targets.is_empty() && exists(name) || targets.iter().any(|&(name, _)| exists(name)) {
+            continue;
+        }
+        let profile: Vec<String> = operators.domain.iter().map(type_text).collect();
+        let profile = format!(
+            "op {name} : {}-> {}",
+            profile.iter().map(|sort| format!("{sort} ")).collect::<String>(),
+            type_text(&operators.range)
+        );
+        return Some(match targets.first() {
+            None => Diagnostic::error(format!("view `{}` does not say what becomes of `{name}`", view.name))
+                .label(view.name_span, format!("`{}` has no such operator `{name}`", to.name))
+                .note(format!("`{}` has `{profile}`", from.name))
+                .help(format!("add `op {name} to …`")),
+            Some(&(target, span)) => Diagnostic::error(format!("`{target}` can't stand for `{name}`"))
+                .label(span, format!("`{}` has no `{target}` with these arguments", to.name))
+                .note(format!("`{}` has `{profile}`", from.name)),
+        });
+    }
+    None
+}
+
+/// The name in a module expression that stands without arguments.
+fn open_module(expression: &ModuleExpression) -> Option<Name> {
+    match &expression.kind {
+        ExpressionKind::Named(name) => Some(*name),
+        ExpressionKind::Renaming(base, _) => open_module(base),
+        _ => None,
+    }
+}
+
 /// A module that is not assembled yet.
 struct Draft {
     name: Name,
@@ -1635,13 +1828,6 @@ pub fn type_text(one: &Type) -> String {
     }
 }
 
-fn unknown_sort(name: Name, span: Span, known: impl Iterator<Item = Name>) -> Diagnostic {
-    let near = source::closest(name.text(), known.map(|name| name.text()));
-    Diagnostic::error(format!("there is no sort `{name}`"))
-        .label(span, "not declared here or in an imported module")
-        .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-}
-
 /// The sort that a type means.
 pub fn resolve_type(signature: &Signature, one: &Type) -> Result<SortId, Box<Diagnostic>> {
     let mut found = None;
@@ -1649,12 +1835,12 @@ pub fn resolve_type(signature: &Signature, one: &Type) -> Result<SortId, Box<Dia
         let sort = signature
             .sort(name)
             .ok_or_else(|| Box::new(unknown_sort(name, one.span, signature.sort_names())))?;
-        if let Some(other) = found {
-            if signature.kind_of(sort) != signature.kind_of(other) {
-                let error = Diagnostic::error("sorts of a kind have to be connected by subsorts")
-                    .label(one.span, format!("`{name}` is of another kind"));
-                return Err(Box::new(error));
-            }
+        if let Some(other) = found
+            && signature.kind_of(sort) != signature.kind_of(other)
+        {
+            let error = Diagnostic::error("sorts of a kind have to be connected by subsorts")
+                .label(one.span, format!("`{name}` is of another kind"));
+            return Err(Box::new(error));
         }
         found = Some(sort);
     }
@@ -1663,6 +1849,46 @@ pub fn resolve_type(signature: &Signature, one: &Type) -> Result<SortId, Box<Dia
         true => signature.top(signature.kind_of(sort)),
         false => sort,
     })
+}
+
+/// An operator that was declared with other laws before.
+fn other_laws(signature: &Signature, operators: &OperatorText) -> Option<Diagnostic> {
+    let attributes = &operators.attributes;
+    if attributes.ditto || attributes.poly.is_some() {
+        return None;
+    }
+    let kind = |one: &Type| resolve_type(signature, one).ok().map(|sort| signature.kind_of(sort));
+    let domain = operators.domain.iter().map(kind).collect::<Option<Vec<_>>>()?;
+    let range = kind(&operators.range)?;
+    for &(name, span) in &operators.names {
+        let Some(known) = signature.find(name, &domain, range) else { continue };
+        let known = signature.symbol(known);
+        if known.profiles.is_empty() || !known.poly.is_empty() {
+            continue;
+        }
+        let laws = [
+            ("assoc", known.is_assoc(), attributes.assoc),
+            ("comm", known.comm, attributes.comm),
+            ("idem", known.idem, attributes.idem),
+            ("iter", known.theory == Theory::Iter, attributes.iter),
+        ];
+        for (law, before, now) in laws {
+            if before == now.is_some() {
+                continue;
+            }
+            let error = Diagnostic::error(format!("`{name}` is declared with other laws before"));
+            let error = match now {
+                Some(span) => error.label(span, format!("it was not `{law}`")),
+                None => error.label(span, format!("it was `{law}`")),
+            };
+            return Some(
+                error
+                    .label(known.span, "the earlier declaration")
+                    .help("all declarations of an operator have the same laws; `ditto` repeats them"),
+            );
+        }
+    }
+    None
 }
 
 /// Adds a declaration; gives the operators that it belongs to.
@@ -1787,14 +2013,14 @@ fn apply_attributes(
         Err(Box::new(Diagnostic::error(message.to_owned()).label(span, label)))
     };
     let identity_span = |tokens: &Vec<Token>| tokens[0].span.to(tokens[tokens.len() - 1].span);
-    if let Some(span) = attributes.assoc {
-        if !same {
-            return wrong(
-                span,
-                "an associative operator has two arguments of the kind of its result",
-                "not of this one",
-            );
-        }
+    if let Some(span) = attributes.assoc
+        && !same
+    {
+        return wrong(
+            span,
+            "an associative operator has two arguments of the kind of its result",
+            "not of this one",
+        );
     }
     if let Some(span) = attributes.comm {
         if !binary {
@@ -1890,8 +2116,20 @@ fn apply_attributes(
             symbol.frozen[at] |= frozen.is_empty() || frozen.contains(&(at as i64 + 1));
         }
     }
-    if let Some((format, _)) = &attributes.format {
-        symbol.format = Some(format.iter().map(|token| token.name).collect());
+    if let Some((format, span)) = &attributes.format {
+        let words = crate::signature::mixfix(symbol.name).len().max(1) + 1;
+        if format.len() == words {
+            symbol.format = Some(format.iter().map(|token| token.name).collect());
+        } else {
+            let warning = Diagnostic::warning(format!(
+                "the format has {} words, but `{}` needs {words}",
+                format.len(),
+                symbol.name
+            ))
+            .label(*span, "ignored")
+            .help("one word for each place before, between and after the parts of the name");
+            warnings.push(warning);
+        }
     }
     symbol.memo |= attributes.memo;
     symbol.object = symbol.object.or(attributes.object);
@@ -1905,8 +2143,39 @@ fn apply_attributes(
         symbol.metadata = Some(metadata.name);
     }
     for token in &attributes.unknown {
+        let known = [
+            "assoc",
+            "comm",
+            "idem",
+            "iter",
+            "id:",
+            "left",
+            "right",
+            "ctor",
+            "ditto",
+            "memo",
+            "config",
+            "object",
+            "msg",
+            "prec",
+            "gather",
+            "strat",
+            "frozen",
+            "poly",
+            "format",
+            "metadata",
+            "special",
+            "associative",
+            "commutative",
+            "idempotent",
+            "constructor",
+            "strategy",
+            "precedence",
+        ];
+        let near = source::closest(token.text(), known);
         let warning = Diagnostic::warning(format!("`{}` is not an attribute of operators", token.text()))
-            .label(token.span, "ignored");
+            .label(token.span, "ignored")
+            .maybe_help(near.map(|near| format!("did you mean `{near}`?")));
         warnings.push(warning);
     }
     Ok(())
@@ -2004,68 +2273,6 @@ fn copy_identities(module: &Module, morphism: &Morphism, signature: &mut Signatu
     }
 }
 
-/// What is wrong with tokens that have no reading.
-pub fn cannot_read(no: &NoReading, tokens: &[Token], module: &Module, what: &str) -> Diagnostic {
-    let signature = &module.signature;
-    match tokens.get(no.at) {
-        None => {
-            let Some(last) = tokens.last() else { return Diagnostic::error(format!("{what} is missing")) };
-            let mut error = Diagnostic::error(format!("{what} is incomplete"))
-                .label(last.span, "something is missing after this");
-            let expected: Vec<String> = no.expected.iter().take(5).map(|word| format!("`{word}`")).collect();
-            if !expected.is_empty() {
-                error = error.help(format!("expected a term, or {}", expected.join(", ")));
-            }
-            error
-        }
-        Some(token) if no.unknown => {
-            let text = token.text();
-            let names = signature.symbols.iter().map(|symbol| symbol.name.text());
-            let words = signature
-                .symbols
-                .iter()
-                .flat_map(|symbol| symbol.mixfix.iter().flatten().map(|word| word.text()));
-            let variables = module.variables.keys().map(|name| name.text());
-            let near = source::closest(text, names.chain(words).chain(variables));
-            let mut help = near.map(|near| format!("did you mean `{near}`?"));
-            if help.is_none() {
-                if let Some((name, sort)) =
-                    text.split_once(':').filter(|(name, sort)| !name.is_empty() && !sort.is_empty())
-                {
-                    let _ = name;
-                    help = Some(format!("there is no sort `{sort}`"));
-                } else if text.starts_with(|c: char| c.is_ascii_digit()) {
-                    help = Some("numbers need `protecting NAT .` or another module of numbers".into());
-                } else if text.starts_with('\'') {
-                    help = Some("quoted identifiers need `protecting QID .`".into());
-                } else if text.starts_with('"') {
-                    help = Some("strings need `protecting STRING .`".into());
-                } else if text.chars().next().is_some_and(char::is_uppercase) {
-                    help = Some(format!(
-                        "a variable is declared with `var {text} : SORT .`, or written `{text}:SORT`"
-                    ));
-                } else if text.ends_with('.') && text.len() > 1 {
-                    help =
-                        Some(format!("write a blank before the period: `{} .`", text.trim_end_matches('.')));
-                }
-            }
-            Diagnostic::error(format!("`{text}` is not known in `{}`", module.name))
-                .label(token.span, "no operator or variable is written like this")
-                .maybe_help(help)
-        }
-        Some(token) => {
-            let mut error = Diagnostic::error(format!("{what} can't be read"))
-                .label(token.span, format!("`{}` does not fit here", token.text()));
-            let expected: Vec<String> = no.expected.iter().take(5).map(|word| format!("`{word}`")).collect();
-            if !expected.is_empty() {
-                error = error
-                    .note(format!("after what comes before it, these would fit: {}", expected.join(", ")));
-            }
-            error
-        }
-    }
-}
-
 fn read_statement(
     module: &mut Module,
     grammar: &Grammar,
@@ -2088,32 +2295,12 @@ fn read_statement(
     let reading: Reading = match read {
         Ok(reading) => reading,
         Err(no) => {
-            let mut error = cannot_read(&no, &text.tokens, module, what);
-            let arrow = if text.kind == StatementKind::Rule { "=>" } else { "=" };
-            let has = |word: &str| text.tokens.iter().any(|token| token.is(word));
-            if text.kind == StatementKind::Equation && !has("=") && has("=>") {
-                error = error.help("an equation has `=`; a rule begins with `rl`");
-            } else if text.kind == StatementKind::Rule && !has("=>") {
-                error = error.help("a rule has `=>` between its sides");
-            } else if !text.conditional && has("if") && has(arrow) && !has("then") {
-                error = error
-                    .help(format!("a statement with a condition begins with `c`: `c{}`", keyword(text.kind)));
-            } else if text.conditional && !has("if") {
-                error = error.help("a conditional statement has `if` and a condition");
-            }
-            return Err(Box::new(error.label(text.span, "in this statement")));
+            return Err(Box::new(unreadable(&no, text, module, what)));
         }
     };
     let mut warnings = Vec::new();
-    if let Some((from, to, one, two)) = reading.ambiguous {
-        let span = text.tokens[from].span.to(text.tokens[to - 1].span);
-        let show = |term| crate::print::plain(&module.signature, &module.terms, term);
-        let warning = Diagnostic::warning("this has two readings")
-            .label(span, "ambiguous")
-            .note(format!("one: {}", show(one)))
-            .note(format!("the other: {}", show(two)))
-            .help("the first is taken; parentheses make it clear");
-        warnings.push(warning);
+    if let Some(ambiguous) = reading.ambiguous {
+        warnings.push(two_readings(&module.signature, &module.terms, &text.tokens, ambiguous));
     }
     let condition_spans = reading
         .condition_places
@@ -2135,9 +2322,70 @@ fn read_statement(
         metadata: text.metadata.map(|token| token.name),
     };
     if !statement.nonexec {
-        check_variables(module, &statement)?;
+        let right = reading.places.get(1).map(|&(from, to)| span_of(&text.tokens[from..to]));
+        check_variables(module, &statement, right.unwrap_or(text.span), &mut warnings)?;
     }
+    check_membership(module, &statement, &mut warnings);
     Ok((statement, warnings))
+}
+
+/// What is wrong with a statement that has no reading.
+fn unreadable(no: &NoReading, text: &StatementText, module: &Module, what: &str) -> Diagnostic {
+    let tokens = &text.tokens;
+    let bracket = no.unknown && tokens[no.at].is("[");
+    if bracket && no.at == 0 && tokens.get(2).is_some_and(|token| token.is("]")) {
+        return Diagnostic::error("a label is followed by `:`")
+            .label(tokens[2].span, "expected ` :` after this")
+            .help(format!("`{} [{}] : …`", keyword(text.kind), tokens[1].text()));
+    }
+    if bracket && no.at + 1 < tokens.len() && tokens[tokens.len() - 1].is("]") {
+        return parser::no_statement_attribute(tokens[no.at + 1]);
+    }
+    let mut error = cannot_read(no, tokens, module, what);
+    let has = |word: &str| tokens.iter().any(|token| token.is(word));
+    let arrow = if text.kind == StatementKind::Rule { "=>" } else { "=" };
+    if text.kind == StatementKind::Equation && !has("=") && has("=>") {
+        error = error.help("an equation has `=`; a rule begins with `rl`");
+    } else if text.kind == StatementKind::Rule && !has("=>") {
+        error = error.help("a rule has `=>` between its sides");
+    } else if !text.conditional && has("if") && has(arrow) && !has("then") {
+        error =
+            error.help(format!("a statement with a condition begins with `c`: `c{}`", keyword(text.kind)));
+    } else if text.conditional && !has("if") {
+        error = error.help("a conditional statement has `if` and a condition");
+    } else if no.at == tokens.len() && no.expected.iter().any(|word| word.text() == ":=") {
+        error = error.help("a condition without `=`, `:=`, `:` or `=>` is a term of sort `Bool`");
+    }
+    if no.unknown && parser::begins_something(tokens[no.at].text()) {
+        return error;
+    }
+    error.label(text.span, "in this statement")
+}
+
+/// A membership that asks for what it says goes on for ever.
+fn check_membership(module: &Module, statement: &Statement, warnings: &mut Vec<Diagnostic>) {
+    let Some(sort) = statement.sort.filter(|_| !statement.nonexec) else { return };
+    let (signature, terms) = (&module.signature, &module.terms);
+    for (condition, &span) in statement.conditions.iter().zip(&statement.condition_spans) {
+        let asks = match *condition {
+            Condition::Sort(term, asked) => term == statement.left && signature.leq(asked, sort),
+            Condition::Holds(test) => terms.symbol(test).is_some_and(|symbol| {
+                let symbol = signature.symbol(symbol);
+                let mut same = false;
+                terms.for_arguments(test, |argument| same |= argument == statement.left);
+                let asked = symbol.special.as_ref().and_then(|special| special.details.first());
+                let asked = asked.and_then(|&name| signature.sort(name));
+                symbol.is_special("SortTestSymbol") && same && asked.is_some_and(|asked| asked == sort)
+            }),
+            _ => false,
+        };
+        if asks {
+            let warning = Diagnostic::warning("the condition asks for what the membership says")
+                .label(span, format!("whether it is of sort `{}`", signature.sort_name(sort)))
+                .help("this does not come to an end, or says nothing");
+            warnings.push(warning);
+        }
+    }
 }
 
 fn keyword(kind: StatementKind) -> &'static str {
@@ -2201,11 +2449,16 @@ pub fn without_values(
 
 /// Whether every variable of a statement has a value where it is used.
 pub fn is_executable(module: &Module, statement: &Statement) -> bool {
-    check_variables(module, statement).is_ok()
+    check_variables(module, statement, statement.span, &mut Vec::new()).is_ok()
 }
 
 /// Every variable has to have a value where it is used.
-fn check_variables(module: &Module, statement: &Statement) -> Result<(), Box<Diagnostic>> {
+fn check_variables(
+    module: &Module,
+    statement: &Statement,
+    right: Span,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(), Box<Diagnostic>> {
     let terms = &module.terms;
     let mut bound = Vec::new();
     variables_of(terms, statement.left, &mut bound);
@@ -2238,7 +2491,14 @@ fn check_variables(module: &Module, statement: &Statement) -> Result<(), Box<Dia
             Condition::Holds(one) | Condition::Sort(one, _) => check(one, &bound, "in the condition", span)?,
             Condition::Assign(pattern, value) => {
                 check(value, &bound, "in the condition", span)?;
+                let before = bound.len();
                 variables_of(terms, pattern, &mut bound);
+                if bound.len() == before && terms.is_open(pattern) {
+                    let warning = Diagnostic::warning("the pattern before `:=` gives no variable a value")
+                        .label(span, "all of its variables have values before")
+                        .help("`=` compares two terms");
+                    warnings.push(warning);
+                }
             }
             Condition::Rewrite(value, pattern) => {
                 if statement.kind != StatementKind::Rule {
@@ -2252,7 +2512,7 @@ fn check_variables(module: &Module, statement: &Statement) -> Result<(), Box<Dia
         }
     }
     if statement.right != TermId::NONE {
-        check(statement.right, &bound, "on the right side", statement.span)?;
+        check(statement.right, &bound, "on the right side", right)?;
     }
     Ok(())
 }

@@ -13,9 +13,11 @@ use crate::engine::code::{Code, Compiled};
 use crate::engine::rewrite::{Arrow, Search};
 use crate::engine::{Engine, Limits, Stop};
 use crate::grammar::{Condition, Goal, Reading};
-use crate::modules::{Broken, Database, Module, cannot_read};
+use crate::messages::{cannot_read, two_readings};
+use crate::modules::{Broken, Database, Module};
 use crate::names::Name;
 use crate::print::{self, Style};
+use crate::signature::Theory;
 use crate::syntax::lexer::Token;
 use crate::syntax::parser;
 use crate::syntax::tree::{CommandText, Item};
@@ -28,6 +30,24 @@ const MODEL_CHECKER: &str = include_str!("prelude/model_checker.maude");
 
 /// How deep files may load each other.
 const DEEPEST_LOAD: usize = 40;
+
+/// What `set show` is about, apart from what has a meaning here.
+const SHOWN: [&str; 5] = ["advise", "advisories", "gc", "loop", "resources"];
+/// What `set print` is about, apart from what has a meaning here.
+const PRINTED: [&str; 12] = [
+    "graph",
+    "conceal",
+    "rat",
+    "rational",
+    "color",
+    "attribute",
+    "constants",
+    "combine",
+    "with",
+    "hooks",
+    "dag",
+    "attributes",
+];
 
 /// What a session says.
 #[derive(Debug)]
@@ -54,7 +74,7 @@ enum Last {
     Nothing,
     Rewrite { engine: Box<Engine>, module: Arc<Module>, term: TermId, fair: Option<u64> },
     Search { engine: Box<Engine>, module: Arc<Module>, search: Box<Search>, given: usize, over: bool },
-    Match { module: Arc<Module>, rest: Vec<String>, given: usize },
+    Match { rest: Vec<String>, given: usize },
 }
 
 /// Modules and what was done with them.
@@ -77,6 +97,8 @@ pub struct Session {
     main: Option<FileId>,
     /// The modules that were written, in order.
     pub written: Vec<Name>,
+    /// Whether garbage is collected whenever it can be: for tests.
+    pub stress: bool,
     /// Whether a command was ended by a limit.
     pub limited: Cell<bool>,
     /// Whether only modules are learned, and no command is carried out.
@@ -112,6 +134,7 @@ impl Session {
             prelude: None,
             main: None,
             written: Vec::new(),
+            stress: false,
             limited: Cell::new(false),
             silent: false,
         };
@@ -142,7 +165,9 @@ impl Session {
             match item {
                 Item::Module(module) => self.database.add_module(module),
                 Item::View(view) => self.database.add_view(view),
-                Item::Command(command) => self.set(&command.tokens),
+                Item::Command(command) => {
+                    self.set(&command.tokens);
+                }
                 Item::Load(..) => {}
             }
         }
@@ -285,9 +310,14 @@ impl Session {
     }
 
     /// `set … on`, `set … off`.
-    fn set(&mut self, tokens: &[Token]) {
+    ///
+    /// Gives whether there is such an option.
+    fn set(&mut self, tokens: &[Token]) -> bool {
         let words: Vec<&str> = tokens.iter().map(Token::text).collect();
         let on = words.last() == Some(&"on");
+        if !on && words.last() != Some(&"off") {
+            return false;
+        }
         match words.get(1..words.len().saturating_sub(1)).unwrap_or_default() {
             ["show", "timing"] => self.settings.timing = on,
             ["show", "stats"] => self.settings.stats = on,
@@ -298,6 +328,7 @@ impl Session {
             ["print", "format"] => self.settings.style.format = on,
             ["print", "number"] => self.settings.style.number = on,
             ["print", "with", "parentheses"] | ["print", "parens"] => self.settings.style.parentheses = on,
+            ["oo", "include", _] => {}
             ["include" | "protect" | "extend", module] => {
                 let name = Name::new(module);
                 self.database.automatic.retain(|&other| other != name);
@@ -305,8 +336,13 @@ impl Session {
                     self.database.automatic.push(name);
                 }
             }
-            _ => {}
+            // Known to Maude, without a meaning here.
+            ["trace" | "break" | "profile" | "clear" | "verbose" | "auto", ..] => {}
+            ["show", what, ..] => return SHOWN.contains(what),
+            ["print", what, ..] => return PRINTED.contains(what),
+            _ => return false,
         }
+        true
     }
 
     fn command(
@@ -318,10 +354,15 @@ impl Session {
         let start = Instant::now();
         let mut out = String::new();
         let result = match tokens[0].text() {
-            "set" => {
-                self.set(tokens);
-                Ok(())
-            }
+            "set" => match self.set(tokens) {
+                true => Ok(()),
+                false => {
+                    let warning = Diagnostic::warning("there is no such option")
+                        .label(command.span, "ignored")
+                        .help("`set show …`, `set print …`, `set trace …` and `set include …` are known, each `on` or `off`");
+                    Err(Problem::Told(Box::new(warning)))
+                }
+            },
             "select" => match tokens.get(1) {
                 Some(name) => {
                     self.database.module(name.name, Some(name.span), &self.sources)?;
@@ -419,14 +460,8 @@ impl Session {
         let read = module.grammar().read(&module.signature, terms, &module.variables, goal, tokens);
         match read {
             Ok(reading) => {
-                if let Some((from, to, one, two)) = reading.ambiguous {
-                    let show = |term| print::plain(&module.signature, terms, term);
-                    let warning = Diagnostic::warning("this has two readings")
-                        .label(tokens[from].span.to(tokens[to - 1].span), "ambiguous")
-                        .note(format!("one: {}", show(one)))
-                        .note(format!("the other: {}", show(two)))
-                        .help("the first is taken; parentheses make it clear");
-                    self.database.diagnostics.push(warning);
+                if let Some(ambiguous) = reading.ambiguous {
+                    self.database.diagnostics.push(two_readings(&module.signature, terms, tokens, ambiguous));
                 }
                 Ok(reading)
             }
@@ -439,6 +474,7 @@ impl Session {
         engine.terms = terms;
         engine.keep_all();
         engine.limits = self.limits;
+        engine.stress = self.stress;
         engine.meta = Some(Box::new(crate::meta::Meta::new(self.database.clone())));
         engine
     }
@@ -497,6 +533,12 @@ impl Session {
         let result = engine.reduce(term).map_err(|stop| self.stopped(stop, tokens))?;
         self.statistics("", &engine, start, out);
         self.result(&module, &engine, result, out);
+        if let Some(operator) = too_large(&module, &engine.terms, result) {
+            let whole = tokens[0].span.to(tokens[tokens.len() - 1].span);
+            let warning = Diagnostic::warning("a number is too large to be computed")
+                .label(whole, format!("`{operator}` is left as it is in the result"));
+            self.database.diagnostics.push(warning);
+        }
         Ok(())
     }
 
@@ -703,9 +745,14 @@ impl Session {
         let mut engine = self.engine(&code, code.terms.clone());
         let mut found = Vec::new();
         let limit = most.map_or(usize::MAX, |most| most as usize);
+        let partly = terms.symbol(pattern_term).is_some_and(|top| {
+            let theory = module.signature.symbol(top).theory;
+            matches!(theory, Theory::List | Theory::Bag | Theory::Iter)
+        });
         let outcome = engine.matches(subject, &pattern, &mut |engine, values, portion| {
             let mut text = String::new();
-            if extension {
+            // Only operators whose arguments can be matched in part tell which part it was.
+            if extension && partly {
                 let shown = match portion {
                     None => "(whole)".to_owned(),
                     Some(portion) => self.text(&module, &engine.terms, portion),
@@ -725,7 +772,7 @@ impl Session {
         for (at, text) in found.iter().enumerate() {
             out.push_str(&format!("\nMatcher {}\n{text}", at + 1));
         }
-        self.last = Last::Match { module, rest, given: found.len() };
+        self.last = Last::Match { rest, given: found.len() };
         Ok(())
     }
 
@@ -842,6 +889,30 @@ fn compile_pattern(
     let mut code = Code::with_terms(module, terms.clone());
     let pattern = code.pattern(reading.terms[1], &reading.conditions, extension);
     (pattern, Arc::new(code))
+}
+
+/// A power or shift of numbers in a result, whose value has too many digits.
+fn too_large(module: &Module, terms: &Terms, result: TermId) -> Option<Name> {
+    let successor = module.signature.special("SuccSymbol")?;
+    let mut todo = vec![result];
+    let mut seen = FxHashSet::default();
+    while let Some(term) = todo.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        let Some(symbol) = terms.symbol(term) else { continue };
+        let data = module.signature.symbol(symbol);
+        let arguments = match data.theory {
+            Theory::Data | Theory::Iter => continue,
+            _ => terms.arguments(term),
+        };
+        let numbers = arguments.iter().all(|&argument| terms.symbol(argument) == Some(successor));
+        if numbers && data.is_special("NumberOpSymbol") && matches!(data.name.text(), "_^_" | "_<<_") {
+            return Some(data.name);
+        }
+        todo.extend(arguments);
+    }
+    None
 }
 
 /// A computation that ended early, for people.

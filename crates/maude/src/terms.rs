@@ -6,10 +6,8 @@
 //! follows the structure of terms, never their numbers.
 
 use std::cmp::Ordering;
-use std::hash::Hasher;
 
 use num_bigint::BigUint;
-use rustc_hash::FxHasher;
 
 use crate::names::{Form, Name};
 use crate::signature::{Signature, SortId, SymbolId, Theory};
@@ -58,8 +56,8 @@ pub enum Top {
 pub struct Terms {
     nodes: Vec<Node>,
     rows: Vec<u32>,
-    /// Numbers of nodes plus one, by their hashes; zero where there is none.
-    table: Vec<u32>,
+    /// Hashes and numbers of nodes plus one, by their hashes; zero where there is none.
+    table: Vec<(u32, u32)>,
     used: usize,
     free: Vec<u32>,
     /// Rows that nothing uses any more.
@@ -70,17 +68,22 @@ pub struct Terms {
     work: Vec<(TermId, u32)>,
 }
 
+/// Multiplies and folds two words at a time; neighbouring numbers must not lie in neighbouring places.
+#[inline]
 fn hash_of(symbol: u32, row: &[u32]) -> u32 {
-    let mut hasher = FxHasher::default();
-    hasher.write_u32(symbol);
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let fold = |hash: u64, word: u64| {
+        let product = u128::from(hash ^ word) * u128::from(FACTOR);
+        (product as u64) ^ (product >> 64) as u64
+    };
+    let mut hash = fold(u64::from(symbol) ^ 0x2545_F491_4F6C_DD1D, row.len() as u64);
     let (pairs, rest) = row.as_chunks::<2>();
     for pair in pairs {
-        hasher.write_u64(u64::from(pair[0]) | u64::from(pair[1]) << 32);
+        hash = fold(hash, u64::from(pair[0]) | u64::from(pair[1]) << 32);
     }
     if let [last] = rest {
-        hasher.write_u32(*last);
+        hash = fold(hash, u64::from(*last));
     }
-    let hash = hasher.finish();
     (hash ^ hash >> 32) as u32
 }
 
@@ -115,7 +118,7 @@ impl Terms {
     /// The memory it takes.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
-            + (self.rows.capacity() + self.table.capacity() + self.free.capacity()) * 4
+            + (self.rows.capacity() + self.table.capacity() * 2 + self.free.capacity()) * 4
     }
 
     /// The top of a term.
@@ -420,17 +423,19 @@ impl Terms {
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            let entry = self.table[at];
+            let (known, entry) = self.table[at];
             if entry == 0 {
                 return None;
             }
-            let node = &self.nodes[entry as usize - 1];
-            if node.hash == hash
-                && node.symbol == symbol
-                && node.len as usize == row.len()
-                && &self.rows[node.start as usize..(node.start + node.len) as usize] == row
-            {
-                return Some(TermId(entry - 1));
+            if known == hash {
+                let node = &self.nodes[entry as usize - 1];
+                let start = node.start as usize;
+                if node.symbol == symbol
+                    && node.len as usize == row.len()
+                    && self.rows[start..start + row.len()] == *row
+                {
+                    return Some(TermId(entry - 1));
+                }
             }
             at = (at + 1) & mask;
         }
@@ -456,10 +461,10 @@ impl Terms {
         self.used += 1;
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
-        while self.table[at] != 0 {
+        while self.table[at].1 != 0 {
             at = (at + 1) & mask;
         }
-        self.table[at] = number + 1;
+        self.table[at] = (hash, number + 1);
         TermId(number)
     }
 
@@ -473,15 +478,15 @@ impl Terms {
 
     fn rehash(&mut self, size: usize) {
         self.table.clear();
-        self.table.resize(size, 0);
+        self.table.resize(size, (0, 0));
         let mask = size - 1;
         for (number, node) in self.nodes.iter().enumerate() {
             if node.sort & FREE == 0 {
                 let mut at = node.hash as usize & mask;
-                while self.table[at] != 0 {
+                while self.table[at].1 != 0 {
                     at = (at + 1) & mask;
                 }
-                self.table[at] = number as u32 + 1;
+                self.table[at] = (node.hash, number as u32 + 1);
             }
         }
     }
@@ -527,10 +532,47 @@ impl Terms {
             Theory::Bag => {
                 let mut parts = std::mem::take(&mut self.work);
                 parts.clear();
-                for &argument in arguments {
-                    self.spread(symbol, argument, 1, &mut parts);
-                }
-                let made = self.make_bag(signature, symbol, &mut parts);
+                // Most bags are made from one that is sorted and a few elements, which find their places in it.
+                let largest = arguments
+                    .iter()
+                    .copied()
+                    .max_by_key(
+                        |&argument| if self.has_top(argument, symbol) { self.row(argument).len() } else { 0 },
+                    )
+                    .filter(|&argument| self.has_top(argument, symbol));
+                let identity = data.identity();
+                let made = match largest {
+                    None => {
+                        for &argument in arguments {
+                            self.spread(symbol, argument, 1, &mut parts);
+                        }
+                        self.make_bag(signature, symbol, &mut parts)
+                    }
+                    Some(largest) => {
+                        self.spread(symbol, largest, 1, &mut parts);
+                        let mut skipped = false;
+                        for &argument in arguments {
+                            if argument == largest && !skipped {
+                                skipped = true;
+                                continue;
+                            }
+                            let mut others = Vec::new();
+                            self.spread(symbol, argument, 1, &mut others);
+                            for (term, times) in others {
+                                if Some(term) == identity {
+                                    continue;
+                                }
+                                let at = parts
+                                    .partition_point(|part| self.compare(part.0, term) == Ordering::Less);
+                                match parts.get_mut(at) {
+                                    Some(part) if part.0 == term => part.1 += times,
+                                    _ => parts.insert(at, (term, times)),
+                                }
+                            }
+                        }
+                        self.made_bag(signature, symbol, &parts)
+                    }
+                };
                 self.work = parts;
                 made
             }
@@ -610,8 +652,13 @@ impl Terms {
             }
             parts.truncate(kept + 1);
         }
+        self.made_bag(signature, symbol, parts)
+    }
+
+    /// A bag of elements that are sorted, each different from the others, and none of them an identity.
+    pub fn made_bag(&mut self, signature: &Signature, symbol: SymbolId, parts: &[(TermId, u32)]) -> TermId {
         match parts[..] {
-            [] => identity.expect("only identities disappear"),
+            [] => signature.symbol(symbol).identity().expect("only identities disappear"),
             [(only, 1)] => only,
             _ => {
                 let mut row = std::mem::take(&mut self.scratch);

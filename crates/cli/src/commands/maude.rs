@@ -58,8 +58,15 @@ impl std::fmt::Display for Printed {
     }
 }
 
+/// Evaluations are nested as deeply as terms are: room for most without asking for more on the way.
+const STACK: usize = 1 << 30;
+
 impl Maude {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        stacker::grow(STACK, || self.carry_out(terminal))
+    }
+
+    fn carry_out(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let time = self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let mut session = Session::new();
         session.limits = Limits {

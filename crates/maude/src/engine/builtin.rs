@@ -25,25 +25,25 @@ pub enum Builtin {
     /// `t :: S`.
     SortTest(Name),
     /// Numbers, with any number of arguments.
-    Fold(Name),
+    Fold(&'static str),
     /// Numbers.
-    Number(Name),
+    Number(&'static str),
     /// `-_`.
     Minus,
     /// `_/_`.
     Division,
     /// Floating-point numbers.
-    Float(Name),
+    Float(&'static str),
     /// Strings and conversions.
-    String(Name),
+    String(&'static str),
     /// Quoted identifiers.
-    Quoted(Name),
+    Quoted(&'static str),
     /// Random numbers.
     Random,
     /// Numbers in a row, by a rule.
     Counter,
     /// The meta-level.
-    Meta(Name),
+    Meta(&'static str),
     /// `modelCheck`.
     ModelCheck,
     /// Something that is known, but not supported.
@@ -76,16 +76,16 @@ impl Builtin {
             }
             "BranchSymbol" => Self::Branch,
             "SortTestSymbol" => Self::SortTest(detail),
-            "ACU_NumberOpSymbol" | "CUI_NumberOpSymbol" => Self::Fold(detail),
-            "NumberOpSymbol" => Self::Number(detail),
+            "ACU_NumberOpSymbol" | "CUI_NumberOpSymbol" => Self::Fold(detail.text()),
+            "NumberOpSymbol" => Self::Number(detail.text()),
             "MinusSymbol" => Self::Minus,
             "DivisionSymbol" => Self::Division,
-            "FloatOpSymbol" => Self::Float(detail),
-            "StringOpSymbol" => Self::String(detail),
-            "QuotedIdentifierOpSymbol" => Self::Quoted(detail),
+            "FloatOpSymbol" => Self::Float(detail.text()),
+            "StringOpSymbol" => Self::String(detail.text()),
+            "QuotedIdentifierOpSymbol" => Self::Quoted(detail.text()),
             "RandomOpSymbol" => Self::Random,
             "CounterSymbol" => Self::Counter,
-            "MetaLevelOpSymbol" => Self::Meta(detail),
+            "MetaLevelOpSymbol" => Self::Meta(detail.text()),
             "ModelCheckerSymbol" => Self::ModelCheck,
             "SatSolverSymbol" => Self::Unsupported(Name::new("satSolve")),
             // Constants and constructors that need no evaluation.
@@ -233,7 +233,7 @@ impl Engine {
                 self.truth(code, fits)
             }
             Builtin::Fold(_) => None,
-            Builtin::Number(name) => self.number_operation(code, name.text(), start),
+            Builtin::Number(name) => self.number_operation(code, name, start),
             Builtin::Minus => match self.integer(code, argument(self, 0)) {
                 Some(number) if !number.is_positive() => self.number(code, &-number),
                 _ => None,
@@ -248,9 +248,9 @@ impl Engine {
                     _ => None,
                 }
             }
-            Builtin::Float(name) => self.float_operation(code, name.text(), start),
-            Builtin::String(name) => self.string_operation(code, name.text(), start),
-            Builtin::Quoted(name) => self.quoted_operation(code, name.text(), start),
+            Builtin::Float(name) => self.float_operation(code, name, start),
+            Builtin::String(name) => self.string_operation(code, name, start),
+            Builtin::Quoted(name) => self.quoted_operation(code, name, start),
             Builtin::Random => {
                 let index = self.integer(code, argument(self, 0)).and_then(|number| number.to_usize());
                 match index {
@@ -264,7 +264,7 @@ impl Engine {
                     return Err(Stop::error(format!("`{name}` needs the modules of a session")));
                 };
                 let arguments: Vec<TermId> = self.stack[start..].to_vec();
-                let result = descent.call(self, code, symbol, name.text(), &arguments);
+                let result = descent.call(self, code, symbol, name, &arguments);
                 self.meta = Some(descent);
                 result?
             }
@@ -291,7 +291,7 @@ impl Engine {
             return result;
         };
         let row = self.terms.row(term);
-        if name.text() == "sd" {
+        if *name == "sd" {
             let (a, b) = (TermId(row[0]), TermId(row[1]));
             let numbers = self.integer(code, a).zip(self.integer(code, b));
             return Ok(numbers.and_then(|(a, b)| self.number(code, &(a - b).abs())));
@@ -299,7 +299,7 @@ impl Engine {
         // Two small numbers, as most are.
         if let [[a, 1], [b, 1]] = *row.as_chunks::<2>().0 {
             if let (Some(a), Some(b)) = (self.small(code, TermId(a)), self.small(code, TermId(b))) {
-                let result = match name.text() {
+                let result = match *name {
                     "+" => a.checked_add(b),
                     "*" => a.checked_mul(b),
                     "min" => Some(a.min(b)),
@@ -323,7 +323,7 @@ impl Engine {
                 continue;
             };
             numbers += times;
-            let value = match name.text() {
+            let value = match *name {
                 "+" => number * times,
                 "*" => {
                     if number.bits() * u64::from(times) > MOST_BITS {
@@ -340,7 +340,7 @@ impl Engine {
                 }
                 _ => number,
             };
-            sum = Some(match (sum, name.text()) {
+            sum = Some(match (sum, *name) {
                 (None, _) => value,
                 (Some(sum), "+") => sum + value,
                 (Some(sum), "*") => sum * value,

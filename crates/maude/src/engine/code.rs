@@ -145,6 +145,8 @@ pub struct Compiled {
     pub label: Option<Name>,
     /// Where it is written.
     pub span: Span,
+    /// Arguments of a free operator at the top, and the operators that they have to have at their tops.
+    pub needs: Vec<(u32, SymbolId)>,
 }
 
 /// A module made ready to run.
@@ -415,6 +417,18 @@ impl Code {
         if statement.right != TermId::NONE {
             compiler.build(statement.right, &mut build);
         }
+        let needs = match &pattern {
+            Pattern::Free { arguments, .. } => arguments
+                .iter()
+                .enumerate()
+                .filter_map(|(at, argument)| match argument {
+                    Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => Some((at as u32, *symbol)),
+                    Pattern::Ground(term) => terms.symbol(*term).map(|symbol| (at as u32, symbol)),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
         Compiled {
             pattern,
             slots: compiler.count,
@@ -426,6 +440,7 @@ impl Code {
             extension: compiler.extension,
             label: statement.label,
             span: statement.span,
+            needs,
         }
     }
 

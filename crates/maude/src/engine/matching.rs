@@ -179,7 +179,7 @@ impl Engine {
         found: Found<'_>,
     ) -> Result<bool, Stop> {
         let Some((pattern, subject)) = goals.pop() else { return found(self) };
-        let over = stacker::maybe_grow(64 << 10, 4 << 20, || match pattern {
+        let over = stacker::maybe_grow(64 << 10, 64 << 20, || match pattern {
             Pattern::Pair { symbol, one, two } => {
                 self.solve_pair(code, *symbol, one, two, subject, goals, base, found)
             }
@@ -563,7 +563,7 @@ impl<'c> BagSearch<'c, '_> {
         );
         let term = match parts[..] {
             [] if !taker.empty => None,
-            _ => Some(engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts)),
+            _ => Some(engine.terms.made_bag(&self.code.signature, self.bag.symbol, &parts)),
         };
         engine.parts = parts;
         let term = term?;
@@ -595,7 +595,7 @@ impl<'c> BagSearch<'c, '_> {
         );
         let term = match parts[..] {
             [] if !taker.empty => None,
-            _ => Some(engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts)),
+            _ => Some(engine.terms.made_bag(&self.code.signature, self.bag.symbol, &parts)),
         };
         engine.parts = parts;
         let Some(term) = term else { return Ok(false) };
@@ -629,7 +629,7 @@ impl<'c> BagSearch<'c, '_> {
             let mut parts = std::mem::take(&mut engine.parts);
             parts.clear();
             parts.extend(left.iter().filter(|pair| pair[1] > 0).map(|pair| (TermId(pair[0]), pair[1])));
-            let term = engine.terms.make_bag(&self.code.signature, self.bag.symbol, &mut parts);
+            let term = engine.terms.made_bag(&self.code.signature, self.bag.symbol, &parts);
             engine.parts = parts;
             engine.sort_of(self.code, term, self.reduced);
             engine.bind(self.base, taker.slot, term);

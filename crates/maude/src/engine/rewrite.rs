@@ -183,7 +183,7 @@ impl Engine {
                         parts.push((TermId(pair[0]), times));
                     }
                 }
-                let rest = self.terms.make_bag(&code.signature, symbol, &mut parts);
+                let rest = self.terms.made_bag(&code.signature, symbol, &parts);
                 self.parts = parts;
                 self.terms.set_reduced(rest);
                 self.stack.push(rest);

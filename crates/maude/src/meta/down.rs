@@ -156,6 +156,7 @@ impl Reader<'_, '_> {
             parameters,
             declarations,
             span: self.span,
+            broken: false,
         };
         Some((text, statements))
     }

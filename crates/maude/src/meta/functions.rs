@@ -468,7 +468,7 @@ fn context(
     let mut inner = sketch.add(Node::Hole);
     if let Some(Around { symbol, left, right }) = around {
         let mut parts = Vec::new();
-        let mut add = |sketch: &mut Sketch, side: TermId, parts: &mut Vec<usize>| {
+        let add = |sketch: &mut Sketch, side: TermId, parts: &mut Vec<usize>| {
             if side != TermId::NONE {
                 let elements =
                     if terms.has_top(side, symbol) { terms.arguments(side) } else { vec![side] };

@@ -43,10 +43,10 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
-        if byte == b'\n' {
-            if let Some(last) = tokens.last_mut() {
-                last.ends_line = true;
-            }
+        if byte == b'\n'
+            && let Some(last) = tokens.last_mut()
+        {
+            last.ends_line = true;
         }
         if byte.is_ascii_whitespace() {
             at += 1;
@@ -78,7 +78,8 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
                     .label(span(start, start + 1), "it begins here")
                     .help("close it with `\"`; a quotation mark inside is written `\\\"`");
                 diagnostics.push(error);
-                bytes.len()
+                // What follows may be meant as it stands.
+                start + 1
             });
         } else {
             at = end_of_word(bytes, at);
@@ -146,6 +147,7 @@ fn end_of_string(bytes: &[u8], open: usize) -> Option<usize> {
     let mut at = open + 1;
     loop {
         match bytes.get(at)? {
+            b'\n' => return None,
             b'\\' => at += 2,
             b'"' => return Some(at + 1),
             _ => at += 1,

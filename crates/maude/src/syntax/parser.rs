@@ -59,11 +59,20 @@ pub const COMMANDS: [&str; 41] = [
     "sreduce", "unify", "smod", "step",
 ];
 
+/// How deep module expressions may be nested.
+const DEEPEST: usize = 100;
+
+/// How operators are declared.
+const PROFILE: &str = "an operator is declared as in `op f : A B -> C .`, a constant as in `op c : -> A .`";
+
 /// What a file says, and what is wrong with it.
 pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
-    let (tokens, diagnostics) = lexer::tokens(sources, file);
+    let (tokens, mut diagnostics) = lexer::tokens(sources, file);
+    let cut = !diagnostics.is_empty();
+    let tokens = with_periods(tokens, &mut diagnostics);
     let end = sources.span(file).end;
-    let mut parser = Parser { tokens, at: 0, end: Span { file, start: end, end }, diagnostics };
+    let mut parser =
+        Parser { tokens, at: 0, end: Span { file, start: end, end }, diagnostics, cut, depth: 0 };
     let mut items = Vec::new();
     while parser.at < parser.tokens.len() {
         let before = parser.at;
@@ -71,7 +80,10 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
             Ok(Some(item)) => items.push(item),
             Ok(None) => break,
             Err(error) => {
-                parser.diagnostics.push(*error);
+                // Behind a comment that does not end, nothing else can be expected.
+                if !(parser.cut && parser.at >= parser.tokens.len()) {
+                    parser.diagnostics.push(*error);
+                }
                 parser.at = parser.at.max(before + 1);
                 parser.skip_to_item();
             }
@@ -83,7 +95,8 @@ pub fn parse(sources: &Sources, file: FileId) -> (Vec<Item>, Vec<Diagnostic>) {
 /// A module expression that stands in a command.
 pub fn module_expression(tokens: &[Token]) -> Result<ModuleExpression, Box<Diagnostic>> {
     let end = tokens[tokens.len() - 1].span;
-    let mut parser = Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new() };
+    let mut parser =
+        Parser { tokens: tokens.to_vec(), at: 0, end, diagnostics: Vec::new(), cut: false, depth: 0 };
     let expression = parser.module_expression()?;
     if parser.at < tokens.len() {
         return Err(parser.expected("`:`"));
@@ -91,11 +104,55 @@ pub fn module_expression(tokens: &[Token]) -> Result<ModuleExpression, Box<Diagn
     Ok(expression)
 }
 
+/// Whether a word begins a declaration, a command or a module.
+pub fn begins_something(word: &str) -> bool {
+    DECLARATIONS.contains(&word) || COMMANDS.contains(&word)
+}
+
+/// A word in the attributes of a statement that is not one.
+pub fn no_statement_attribute(token: Token) -> Diagnostic {
+    let known = ["owise", "otherwise", "nonexec", "variant", "label", "metadata", "print"];
+    let near = source::closest(token.text(), known);
+    Diagnostic::error(format!("`{}` is not an attribute of statements", token.text()))
+        .label(token.span, "not known here")
+        .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+}
+
+/// Takes periods off the words they touch at the end of a line, where something else begins on the next.
+fn with_periods(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
+    let mut out = Vec::with_capacity(tokens.len());
+    for (at, &token) in tokens.iter().enumerate() {
+        let text = token.text();
+        let touched = token.ends_line
+            && text.len() > 1
+            && text.ends_with('.')
+            && text[..text.len() - 1].ends_with(|c: char| c.is_alphanumeric() || c == '"')
+            && tokens.get(at + 1).is_none_or(|next| begins_something(next.text()));
+        if !touched {
+            out.push(token);
+            continue;
+        }
+        let word = &text[..text.len() - 1];
+        let place = Span { start: token.span.end - 1, ..token.span };
+        let warning = Diagnostic::warning(format!("a blank is missing between `{word}` and the period"))
+            .label(place, format!("write `{word} .`"));
+        diagnostics.push(warning);
+        let span = Span { end: token.span.end - 1, ..token.span };
+        out.push(Token { name: Name::new(word), span, ends_line: false });
+        out.push(Token { name: Name::new("."), span: place, ends_line: true });
+    }
+    out
+}
+
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
     end: Span,
     diagnostics: Vec<Diagnostic>,
+    /// Whether a comment or string does not end, which was told.
+    cut: bool,
+    /// How deep the expression is that is being read.
+    depth: usize,
 }
 
 type Parsed<T> = Result<T, Box<Diagnostic>>;
@@ -191,6 +248,10 @@ impl Parser {
             }
             word if COMMANDS.contains(&word) => {
                 let tokens = self.bubble(&COMMANDS, "the command")?;
+                if tokens.iter().any(|token| token.is("\"")) {
+                    // A string that does not end.
+                    return self.item();
+                }
                 let span = tokens
                     .first()
                     .map_or(first.span, |token| token.span)
@@ -198,10 +259,17 @@ impl Parser {
                 Ok(Some(Item::Command(CommandText { tokens, span })))
             }
             word => {
-                let near = source::closest(word, COMMANDS);
+                let help = match source::closest(word, COMMANDS) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => {
+                        "a module begins with `fmod` or `mod`, a command with `reduce`, `rewrite`, `search`, \
+                             `match`, `show` or the like"
+                            .to_owned()
+                    }
+                };
                 let error = Diagnostic::error(format!("`{word}` begins no module, view or command"))
                     .label(first.span, "not known here")
-                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")));
+                    .help(help);
                 Err(Box::new(error))
             }
         }
@@ -233,6 +301,9 @@ impl Parser {
     /// begins something else. The period itself is passed over.
     fn bubble(&mut self, keywords: &[&str], what: &str) -> Parsed<Vec<Token>> {
         let start = self.at;
+        if start >= self.tokens.len() {
+            return Err(self.expected(what));
+        }
         let ends = |at: usize| {
             let token = self.tokens[at];
             let next = self.tokens.get(at + 1);
@@ -286,20 +357,61 @@ impl Parser {
             _ => ModuleKind { system: true, theory: true, object: false },
         };
         let name = self.next("the name of the module")?;
-        let parameters = self.parameters()?;
-        self.expect("is").map_err(|error| {
-            Box::new(error.help(format!("a module begins with `{} NAME is`", kind.keyword())))
-        })?;
-        let mut declarations = Vec::new();
+        let errors = self.diagnostics.len();
+        if name.is("is") && !self.peek_is("is") {
+            let error = Diagnostic::error("the module has no name")
+                .label(name.span, "expected a name before this")
+                .help(format!("a module begins with `{} NAME is`", kind.keyword()));
+            self.diagnostics.push(error);
+        } else {
+            let begin = self.parameters();
+            let begin = begin.and_then(|parameters| self.expect("is").map(|_| parameters));
+            match begin {
+                Ok(parameters) => return self.module_body(keyword, kind, name, parameters, errors),
+                Err(error) => {
+                    let help = format!("a module begins with `{} NAME is`", kind.keyword());
+                    self.diagnostics.push(error.help(help));
+                    if !self.peek().is_some_and(|token| DECLARATIONS.contains(&token.text())) {
+                        self.skip_to_declaration();
+                    }
+                }
+            }
+        }
+        self.module_body(keyword, kind, name, Vec::new(), errors)
+    }
+
+    /// Everything behind `is`. A module with errors is given too, for what comes after it.
+    fn module_body(
+        &mut self,
+        keyword: Token,
+        kind: ModuleKind,
+        name: Token,
+        parameters: Vec<Parameter>,
+        errors: usize,
+    ) -> Parsed<ModuleText> {
         let end = kind.end();
+        let mut module = ModuleText {
+            kind,
+            name: name.name,
+            name_span: name.span,
+            broken: false,
+            parameters,
+            declarations: Vec::new(),
+            span: keyword.span,
+        };
         loop {
             let Some(token) = self.peek() else {
-                let error = Diagnostic::error(format!("the module `{}` does not end", name.text()))
-                    .label(keyword.span.to(name.span), "it begins here")
-                    .help(format!("`{end}` ends it"));
-                return Err(Box::new(error));
+                if !self.cut {
+                    let error = Diagnostic::error(format!("the module `{}` does not end", name.text()))
+                        .label(keyword.span.to(name.span), "it begins here")
+                        .help(format!("`{end}` ends it"));
+                    self.diagnostics.push(error);
+                }
+                module.broken = true;
+                return Ok(module);
             };
             let word = token.text();
+            module.span = keyword.span.to(token.span);
             if word == end || matches!(word, "endfm" | "endm" | "endfth" | "endth" | "endom" | "endoth") {
                 if word != end {
                     let error = Diagnostic::error(format!("the module ends with `{word}`, not `{end}`"))
@@ -308,29 +420,28 @@ impl Parser {
                     self.diagnostics.push(error);
                 }
                 self.at += 1;
-                let span = keyword.span.to(token.span);
-                return Ok(ModuleText {
-                    kind,
-                    name: name.name,
-                    name_span: name.span,
-                    parameters,
-                    declarations,
-                    span,
-                });
+                module.broken |= self.diagnostics[errors..].iter().any(Diagnostic::is_error);
+                return Ok(module);
             }
-            if matches!(word, "fmod" | "mod" | "omod" | "fth" | "view") && self.tokens[self.at - 1].ends_line
-            {
+            let begins_line = self.tokens[self.at - 1].ends_line;
+            if begins_line && COMMANDS.contains(&word) {
                 let error = Diagnostic::error(format!("the module `{}` does not end", name.text()))
                     .label(keyword.span.to(name.span), "it begins here")
                     .label(token.span, "something else begins here")
                     .help(format!("`{end}` ends it"));
-                return Err(Box::new(error));
+                self.diagnostics.push(error);
+                module.broken = true;
+                return Ok(module);
             }
             let before = self.at;
-            if let Err(error) = self.declaration(kind, &mut declarations) {
-                self.diagnostics.push(*error);
-                self.at = self.at.max(before + 1);
-                self.skip_to_declaration();
+            match self.declaration(kind, &mut module.declarations) {
+                Ok(true) => {}
+                Ok(false) => module.broken = true,
+                Err(error) => {
+                    self.diagnostics.push(*error);
+                    self.at = self.at.max(before + 1);
+                    self.skip_to_declaration();
+                }
             }
         }
     }
@@ -339,6 +450,9 @@ impl Parser {
         while let Some(token) = self.peek() {
             let previous = self.tokens[self.at - 1];
             if DECLARATIONS.contains(&token.text()) && (previous.ends_line || previous.is(".")) {
+                return;
+            }
+            if COMMANDS.contains(&token.text()) && previous.ends_line {
                 return;
             }
             self.at += 1;
@@ -362,6 +476,19 @@ impl Parser {
         }
     }
 
+    /// Goes one level down in an expression.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEEPEST {
+            let error = Diagnostic::error("the expression is nested too deeply")
+                .label(self.here(), format!("more than {DEEPEST} levels"));
+            return Err(Box::new(error));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
     fn module_expression(&mut self) -> Parsed<ModuleExpression> {
         let first = self.factor()?;
         if !self.peek_is("+") {
@@ -377,7 +504,7 @@ impl Parser {
 
     fn factor(&mut self) -> Parsed<ModuleExpression> {
         let mut expression = if self.eat("(") {
-            let inner = self.module_expression()?;
+            let inner = self.deeper(Self::module_expression)?;
             self.expect(")")?;
             inner
         } else {
@@ -388,7 +515,7 @@ impl Parser {
             }
             ModuleExpression { kind: ExpressionKind::Named(token.name), span: token.span }
         };
-        loop {
+        for _ in 0..DEEPEST {
             if self.eat("{") {
                 let arguments = self.arguments()?;
                 let span = expression.span.to(self.tokens[self.at - 1].span);
@@ -406,13 +533,14 @@ impl Parser {
                 return Ok(expression);
             }
         }
+        Err(self.expected("the end of the expression"))
     }
 
     fn arguments(&mut self) -> Parsed<Vec<Argument>> {
         let mut arguments = Vec::new();
         loop {
             let name = self.next("the name of a view or parameter")?;
-            let inner = if self.eat("{") { self.arguments()? } else { Vec::new() };
+            let inner = if self.eat("{") { self.deeper(Self::arguments)? } else { Vec::new() };
             arguments.push(Argument { name, arguments: inner });
             if self.eat("}") {
                 return Ok(arguments);
@@ -565,7 +693,8 @@ impl Parser {
         Ok((joined(taken), taken[0].span.to(taken[taken.len() - 1].span)))
     }
 
-    fn declaration(&mut self, kind: ModuleKind, into: &mut Vec<Declaration>) -> Parsed<()> {
+    /// One declaration; not if what is wrong with it was told.
+    fn declaration(&mut self, kind: ModuleKind, into: &mut Vec<Declaration>) -> Parsed<bool> {
         let keyword = self.next("a declaration")?;
         match keyword.text() {
             "protecting" | "pr" | "extending" | "ex" | "including" | "inc" | "generated-by" | "gb"
@@ -582,6 +711,14 @@ impl Parser {
             "sort" | "sorts" => {
                 let mut sorts = Vec::new();
                 while !self.peek_is(".") {
+                    if self.peek_is(",") {
+                        let error = self.expected("a sort or `.`");
+                        return Err(Box::new(error.help("sorts are separated by blanks: `sorts A B .`")));
+                    }
+                    let next = self.peek().is_some_and(|next| DECLARATIONS.contains(&next.text()));
+                    if next && self.tokens[self.at - 1].ends_line && !sorts.is_empty() {
+                        break;
+                    }
                     sorts.push(self.sort_name()?);
                 }
                 if sorts.is_empty() {
@@ -638,7 +775,13 @@ impl Parser {
                 into.push(Declaration::Variables(names, sort));
             }
             "eq" | "ceq" | "cq" | "mb" | "cmb" | "rl" | "crl" => {
-                into.push(Declaration::Statement(self.statement(keyword, kind)?));
+                let start = self.at;
+                let statement = self.statement(keyword, kind);
+                if self.tokens[start..self.at].iter().any(|token| token.is("\"")) {
+                    // A string that does not end.
+                    return Ok(false);
+                }
+                into.push(Declaration::Statement(statement?));
             }
             word => {
                 let near = source::closest(word, DECLARATIONS);
@@ -648,7 +791,7 @@ impl Parser {
                 return Err(Box::new(error));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn period(&mut self, what: &str) -> Parsed<()> {
@@ -656,15 +799,15 @@ impl Parser {
             return Ok(());
         }
         let previous = self.tokens[self.at - 1];
-        let mut error = self.expected("`.`");
-        if previous.text().ends_with('.') {
-            *error = error.help(format!(
-                "write a blank before the period: `{} .`",
-                previous.text().trim_end_matches('.')
-            ));
-        } else {
-            *error = error.help(format!("{what} ends with a period"));
+        if previous.ends_line {
+            let found = self.peek().map_or("the end".to_owned(), |token| format!("`{}`", token.text()));
+            let error = Diagnostic::error(format!("a period is missing before {found}"))
+                .label(previous.span, "expected ` .` after this")
+                .help(format!("{what} ends with a period"));
+            return Err(Box::new(error));
         }
+        let mut error = self.expected("`.`");
+        *error = error.help(format!("{what} ends with a period"));
         Err(error)
     }
 
@@ -725,11 +868,22 @@ impl Parser {
                 }
             }
         } else {
+            let start = self.at;
             names.push(self.operator_name(&[":"])?);
+            let arrow = self.tokens[start..self.at].iter().find(|token| token.is("->"));
+            if let Some(arrow) = arrow.filter(|_| !self.peek_is(":")) {
+                let error = Diagnostic::error("expected `:` before `->`")
+                    .label(arrow.span, "expected `:` and the sorts of the arguments before this")
+                    .help(PROFILE);
+                return Err(Box::new(error));
+            }
         }
-        self.expect(":")?;
+        self.expect(":").map_err(|error| Box::new(error.help(PROFILE)))?;
         let mut domain = Vec::new();
         while !self.peek_is("->") && !self.peek_is("~>") {
+            if self.peek().is_none_or(|token| token.is(".")) {
+                return Err(Box::new(self.expected("`->`").help(PROFILE)));
+            }
             domain.push(
                 self.type_name()
                     .map_err(|error| Box::new(error.help("the sorts of arguments come before `->`")))?,
@@ -937,7 +1091,14 @@ impl Parser {
                         return Err(Box::new(error));
                     };
                     let tokens = inner[end + 1..].to_vec();
-                    let mut parser = Parser { tokens, at: 0, end: span, diagnostics: Vec::new() };
+                    let mut parser = Parser {
+                        tokens,
+                        at: 0,
+                        end: span,
+                        diagnostics: Vec::new(),
+                        cut: false,
+                        depth: 0,
+                    };
                     let (domain, range) = parser.profile()?;
                     let hook = OperatorHook { purpose: name.name, name: joined(&inner[..end]), domain, range };
                     special.operators.push(hook);
@@ -1001,14 +1162,7 @@ impl Parser {
                         at += 1;
                     }
                     "print" => at = tokens.len() - 1,
-                    other => {
-                        let known = ["owise", "nonexec", "variant", "label", "metadata", "print"];
-                        let near = source::closest(other, known);
-                        let error = Diagnostic::error(format!("`{other}` is not an attribute of statements"))
-                            .label(token.span, "not known here")
-                            .maybe_help(near.map(|near| format!("did you mean `{near}`?")));
-                        return Err(Box::new(error));
-                    }
+                    _ => return Err(Box::new(no_statement_attribute(token))),
                 }
             }
             tokens.truncate(open);
@@ -1113,8 +1267,14 @@ fn view_operator(tokens: &[Token], span: Span) -> Parsed<ViewOperator> {
         None => (joined(unwrapped(left)), None),
         Some(colon) => {
             let end = left[left.len() - 1].span;
-            let mut parser =
-                Parser { tokens: left[colon + 1..].to_vec(), at: 0, end, diagnostics: Vec::new() };
+            let mut parser = Parser {
+                tokens: left[colon + 1..].to_vec(),
+                at: 0,
+                end,
+                diagnostics: Vec::new(),
+                cut: false,
+                depth: 0,
+            };
             (joined(unwrapped(&left[..colon])), Some(parser.profile()?))
         }
     };

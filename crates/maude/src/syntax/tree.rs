@@ -71,6 +71,8 @@ pub struct ModuleText {
     pub name: Name,
     /// Where the name is.
     pub name_span: Span,
+    /// Whether some of it could not be read.
+    pub broken: bool,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// What it declares, in order.

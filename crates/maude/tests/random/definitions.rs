@@ -285,11 +285,7 @@ impl Writer {
                 fragments.push(format!("{number} =/= z"));
             }
         }
-        if fragments.is_empty() {
-            None
-        } else {
-            Some((fragments.join(" /\\ "), bound))
-        }
+        if fragments.is_empty() { None } else { Some((fragments.join(" /\\ "), bound)) }
     }
 
     /// A commutative function that tells equal arguments from different ones.
