@@ -738,6 +738,33 @@ impl Engine {
         Ok(())
     }
 
+    /// Finds the sorts that memberships give to a term and its parts, none of which need be normal forms.
+    pub fn find_sorts(&mut self, term: TermId) -> Result<(), Stop> {
+        let code = self.code.clone();
+        if code.memberships.is_empty() {
+            return Ok(());
+        }
+        // Parts first.
+        let mut order = vec![term];
+        let mut at = 0;
+        while at < order.len() {
+            let here = order[at];
+            at += 1;
+            self.terms.for_arguments(here, |argument| order.push(argument));
+        }
+        self.kept.push(term);
+        for &part in order.iter().rev() {
+            if !self.terms.is_reduced(part) {
+                self.stack.push(part);
+                self.settle(&code, part)?;
+                self.stack.pop();
+                self.terms.set_unreduced(part);
+            }
+        }
+        self.kept.pop();
+        Ok(())
+    }
+
     /// The sort of a part of a list or bag whose elements are normal forms; if the whole is one, so is the part.
     pub(crate) fn sort_of(&mut self, code: &Code, term: TermId, reduced: bool) -> SortId {
         if self.terms.is_reduced(term) {

@@ -749,6 +749,7 @@ impl Session {
             let theory = module.signature.symbol(top).theory;
             matches!(theory, Theory::List | Theory::Bag | Theory::Iter)
         });
+        engine.find_sorts(subject).map_err(|stop| self.stopped(stop, tokens))?;
         let outcome = engine.matches(subject, &pattern, &mut |engine, values, portion| {
             let mut text = String::new();
             // Only operators whose arguments can be matched in part tell which part it was.

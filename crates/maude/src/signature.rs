@@ -536,7 +536,7 @@ impl Symbol {
         if !self.own_prec {
             self.prec = match (open_left, open_right) {
                 (false, false) => 0,
-                (false, true) if self.arity() == 1 => 15,
+                (false, true) | (true, false) if self.arity() == 1 => 15,
                 _ => 41,
             };
         }
