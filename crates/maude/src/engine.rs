@@ -6,6 +6,7 @@
 
 pub mod builtin;
 pub mod code;
+pub(crate) mod descent;
 pub mod matching;
 mod model_check;
 pub mod rewrite;

@@ -179,6 +179,17 @@ pub enum Condition {
     Holds(TermId),
 }
 
+impl Condition {
+    /// Its terms.
+    pub fn terms(&self) -> impl Iterator<Item = TermId> + use<> {
+        let (one, two) = match *self {
+            Self::Equal(one, two) | Self::Assign(one, two) | Self::Rewrite(one, two) => (one, Some(two)),
+            Self::Sort(one, _) | Self::Holds(one) => (one, None),
+        };
+        std::iter::once(one).chain(two)
+    }
+}
+
 /// What was read.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {

@@ -578,7 +578,22 @@ impl Database {
         self.diagnostics.push(error);
     }
 
-    fn flatten(&mut self, text: &Arc<ModuleText>, sources: &Sources) -> Made<Module> {
+    /// A module with the declarations of a text and all that it imports, but without statements of its own, and without
+    /// imports that were not asked for: what a module is whose statements are terms already. None if something is wrong.
+    pub fn declared(&mut self, text: &ModuleText, sources: &Sources) -> Option<Module> {
+        let before = self.diagnostics.len();
+        let made = self.declarations(text, &[], sources).ok();
+        let sound = !self.diagnostics[before..].iter().any(Diagnostic::is_error);
+        self.diagnostics.truncate(before);
+        made.filter(|_| sound)
+    }
+
+    /// What a module imports without being asked.
+    pub fn automatic_imports(&self, name: Name) -> &[Name] {
+        self.imported.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    fn declarations(&mut self, text: &ModuleText, automatic: &[Name], sources: &Sources) -> Made<Module> {
         let mut environment: Vec<(Name, Bound)> = Vec::new();
         let mut imports = Vec::new();
         let mut parameters = Vec::new();
@@ -601,7 +616,7 @@ impl Database {
             environment.push((parameter.name.name, Bound::Parameter(parameter.name.name, theory)));
         }
         if !text.kind.theory {
-            for name in self.imported.get(&text.name).cloned().unwrap_or_default() {
+            for &name in automatic {
                 // What the automatic import needs itself does not import it.
                 if !self.working.contains(&name)
                     && self.modules.contains_key(&name)
@@ -618,7 +633,7 @@ impl Database {
             imports.push(module);
         }
         for declaration in declarations.iter() {
-            if let Declaration::Import(expression) = declaration {
+            if let Declaration::Import(_, expression) = declaration {
                 match self.evaluate(expression, &environment, sources) {
                     Ok(module) => {
                         self.check_import(text, expression, &module);
@@ -650,7 +665,13 @@ impl Database {
                 _ => {}
             }
         }
-        let mut module = self.assemble(draft, None, sources)?;
+        self.assemble(draft, None, sources)
+    }
+
+    fn flatten(&mut self, text: &Arc<ModuleText>, sources: &Sources) -> Made<Module> {
+        let automatic = self.automatic_imports(text.name).to_vec();
+        let mut module = self.declarations(text, &automatic, sources)?;
+        let declarations = objects::desugared(text);
         // Variables, then statements.
         let mut declared: FxHashMap<Name, Span> = FxHashMap::default();
         let mut lost: FxHashSet<Name> = FxHashSet::default();
@@ -1753,7 +1774,7 @@ impl Draft {
 }
 
 /// The operator that a declaration of a module belongs to.
-fn find_declared(signature: &Signature, name: Name, operators: &OperatorText) -> Option<SymbolId> {
+pub(crate) fn find_declared(signature: &Signature, name: Name, operators: &OperatorText) -> Option<SymbolId> {
     if operators.attributes.poly.is_some() {
         return signature.named(name).first().copied();
     }
@@ -1967,6 +1988,10 @@ fn declare(
             }
         } else {
             apply_attributes(symbol, attributes, warnings)?;
+        }
+        let form = attributes.special.as_ref().and_then(|special| special.details.first());
+        if let Some(&form) = form.filter(|_| symbol.theory == Theory::Data) {
+            symbol.forms.push((form, range));
         }
         if !symbol.profiles.contains(&profile) {
             symbol.profiles.push(profile);
@@ -2392,6 +2417,39 @@ pub fn variables_of(terms: &Terms, term: TermId, into: &mut Vec<TermId>) {
             }
         }
     }
+}
+
+/// The variables of a condition and of a right side, if there is one, that have no value where they are used. `bound` are
+/// those that have one before; it gets those that conditions give one.
+pub fn without_values(
+    terms: &Terms,
+    bound: &mut Vec<TermId>,
+    conditions: &[Condition],
+    right: Option<TermId>,
+) -> Vec<TermId> {
+    let mut free = Vec::new();
+    let mut check = |used: TermId, bound: &[TermId]| {
+        let mut variables = Vec::new();
+        variables_of(terms, used, &mut variables);
+        free.extend(variables.into_iter().filter(|variable| !bound.contains(variable)));
+    };
+    for condition in conditions {
+        if let Condition::Assign(pattern, value) | Condition::Rewrite(value, pattern) = *condition {
+            check(value, bound);
+            variables_of(terms, pattern, bound);
+        } else {
+            condition.terms().for_each(|term| check(term, bound));
+        }
+    }
+    if let Some(right) = right {
+        check(right, bound);
+    }
+    free
+}
+
+/// Whether every variable of a statement has a value where it is used.
+pub fn is_executable(module: &Module, statement: &Statement) -> bool {
+    check_variables(module, statement, statement.span, &mut Vec::new()).is_ok()
 }
 
 /// Every variable has to have a value where it is used.

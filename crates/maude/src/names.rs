@@ -52,6 +52,89 @@ impl Name {
     }
 }
 
+/// What a quoted identifier stands for at the meta-level, as far as its characters tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `Nat`, `` List`{Nat`} ``.
+    Sort,
+    /// `` `[Nat`] ``.
+    Kind,
+    /// `0.Zero`.
+    Constant,
+    /// `X:Nat`.
+    Variable,
+    /// Anything else.
+    Other,
+}
+
+impl Form {
+    /// The form of a name without its quote.
+    pub fn of(text: &str) -> Self {
+        if is_kind(text) {
+            return Self::Kind;
+        }
+        if is_sort(text) {
+            return Self::Sort;
+        }
+        match split(text) {
+            Some((_, ':', _)) => Self::Variable,
+            Some(_) => Self::Constant,
+            None => Self::Other,
+        }
+    }
+}
+
+/// The name of a constant or variable, the character behind it, and its type.
+pub fn split(text: &str) -> Option<(&str, char, &str)> {
+    let at = text.rfind(['.', ':']).filter(|&at| at > 0)?;
+    let (name, rest) = text.split_at(at);
+    let (mark, sort) = rest.split_at(1);
+    (is_sort(sort) || is_kind(sort)).then(|| (name, if mark == ":" { ':' } else { '.' }, sort))
+}
+
+fn is_kind(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix("`[").and_then(|rest| rest.strip_suffix("`]")) else { return false };
+    inner.is_empty() || is_list(inner, true)
+}
+
+fn is_sort(text: &str) -> bool {
+    is_list(text, false)
+}
+
+/// A name with arguments in backquoted braces, or several with backquoted commas between them.
+fn is_list(text: &str, several: bool) -> bool {
+    let mut depth = 0;
+    // Whether something stands before the next brace or comma.
+    let mut some = false;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '.' | ':' => return false,
+            '`' => match chars.next() {
+                Some('{') if some => (depth, some) = (depth + 1, false),
+                Some('}') if some && depth > 0 => depth -= 1,
+                Some(',') if some && (depth > 0 || several) => some = false,
+                Some('{' | '}' | ',' | '[' | ']') | None => return false,
+                Some(_) => some = true,
+            },
+            _ => some = true,
+        }
+    }
+    some && depth == 0
+}
+
+/// A name of a sort or kind with backquotes before its special characters.
+pub fn quoted_sort(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if crate::syntax::lexer::is_special(c) {
+            out.push('`');
+        }
+        out.push(c);
+    }
+    out
+}
+
 impl std::fmt::Debug for Name {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "`{}`", self.text())
@@ -61,5 +144,26 @@ impl std::fmt::Debug for Name {
 impl std::fmt::Display for Name {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_quoted_identifiers() {
+        let all = [
+            (Form::Sort, "a a`{b`} a`{b`,c`} a`b + `( a`{b`}`{c`} a`{b`}c a`{b`{c`}`} 1 _+_ f`(a 'a X$Elt"),
+            (Form::Kind, "`[a`] `[a`,b`] `[a`{b`}`] `[`]"),
+            (Form::Constant, "a.b a.b.c a:b.c x.`[a`] 'a.Qid \"a.b\".String x.a`{b`,c`} `{_`}.S 1.5.Float `[.S"),
+            (Form::Variable, "a:b a:b:c a.b:c x:`[a`] x:a`{b`} x:`[a`,b`] _:_ X:Y$Elt x:y`{z`}w"),
+            (Form::Other, ".a a. :a a: `, a`{ `[a a.`[b a:b`{c a`{`} `{_`} : . :: a`{b.c`}"),
+        ];
+        for (form, texts) in all {
+            for text in texts.split(' ') {
+                assert_eq!(Form::of(text), form, "{text}");
+            }
+        }
     }
 }

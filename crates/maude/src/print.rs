@@ -25,11 +25,24 @@ pub struct Style {
     pub parentheses: bool,
     /// Whether numbers are written with digits.
     pub number: bool,
+    /// Whether fractions are written as one word.
+    pub rational: bool,
+    /// Whether the text is to be taken apart into words again: names are written with their backquotes, and what `format`
+    /// asks for is written as `\\n`, `\\s` and the like.
+    pub tokens: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Self { format: true, mixfix: true, flat: true, parentheses: false, number: true }
+        Self {
+            format: true,
+            mixfix: true,
+            flat: true,
+            parentheses: false,
+            number: true,
+            rational: true,
+            tokens: false,
+        }
     }
 }
 
@@ -161,6 +174,9 @@ impl Printer<'_> {
             natural(term).map(|number| number.to_string())
         };
         if Some(symbol) == self.division && self.division.is_some() {
+            if !self.style.rational {
+                return None;
+            }
             let row = self.terms.row(term);
             let (above, below) = (integer(TermId(row[0]))?, natural(TermId(row[1]))?);
             return Some(format!("{above}/{below}"));
@@ -204,7 +220,10 @@ impl Printer<'_> {
             return;
         }
         if data.mixfix.is_empty() || !self.style.mixfix {
-            self.out.push_str(&unquoted(data.name));
+            match self.style.tokens {
+                true => self.out.push_str(data.name.text()),
+                false => self.out.push_str(&unquoted(data.name)),
+            }
             if !arguments.is_empty() {
                 self.out.push('(');
                 for (at, &argument) in arguments.iter().enumerate() {
@@ -315,6 +334,20 @@ impl Printer<'_> {
     }
 
     fn formatted(&mut self, word: Name, usual: bool) {
+        if self.style.tokens {
+            self.out.push(' ');
+            for letter in word.text().chars() {
+                match letter {
+                    'd' => {}
+                    'i' => self.out.push_str(&" \\s".repeat(self.indent * 2)),
+                    '+' => self.indent += 1,
+                    '-' => self.indent = self.indent.saturating_sub(1),
+                    letter => self.out.extend([' ', '\\', letter]),
+                }
+            }
+            self.out.push(' ');
+            return;
+        }
         for letter in word.text().chars() {
             match letter {
                 'd' if usual => self.out.push(' '),

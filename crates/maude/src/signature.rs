@@ -111,6 +111,8 @@ pub struct Symbol {
     pub object: Option<ObjectRole>,
     /// Its built-in meaning.
     pub special: Option<Special>,
+    /// The sorts of data of a special form, and the names of the forms.
+    pub forms: Vec<(Name, SortId)>,
     /// `metadata`.
     pub metadata: Option<Name>,
     /// The parts of its name: words, and none for arguments. Empty where the name has no underscores.
@@ -518,6 +520,7 @@ impl Symbol {
             poly: Vec::new(),
             object: None,
             special: None,
+            forms: Vec::new(),
             metadata: None,
             mixfix,
             span,

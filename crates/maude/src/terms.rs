@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-use crate::names::Name;
+use crate::names::{Form, Name};
 use crate::signature::{Signature, SortId, SymbolId, Theory};
 
 /// A term of a [`Terms`].
@@ -296,7 +296,7 @@ impl Terms {
         let row = from.row(term);
         match row[0] {
             FLOAT => self.float(signature, symbol, from.float_value(term)),
-            QUOTED => self.data(signature, symbol, row),
+            QUOTED => self.quoted(signature, symbol, from.quoted_name(term)),
             _ => self.string(signature, symbol, &from.string_text(term)),
         }
     }
@@ -320,7 +320,24 @@ impl Terms {
 
     /// A quoted identifier; the name is without the quote.
     pub fn quoted(&mut self, signature: &Signature, symbol: SymbolId, name: Name) -> TermId {
-        self.data(signature, symbol, &[QUOTED, name.number()])
+        let row = [QUOTED, name.number()];
+        let data = signature.symbol(symbol);
+        if data.forms.is_empty() {
+            return self.data(signature, symbol, &row);
+        }
+        // Constants, variables, sorts and kinds of the meta-level have sorts of their own; others have the one that is
+        // declared without a form.
+        let form = match Form::of(name.text()) {
+            Form::Sort => "sortQid",
+            Form::Kind => "kindQid",
+            Form::Constant => "constantQid",
+            Form::Variable => "variableQid",
+            Form::Other => "",
+        };
+        let own = data.forms.iter().find(|(own, _)| own.text() == form).map(|&(_, sort)| sort);
+        let general = |sort: &SortId| data.forms.iter().all(|(_, own)| own != sort);
+        let sort = own.or_else(|| data.profiles.iter().map(|profile| profile.range).find(general));
+        self.intern(symbol.0, &row, sort.unwrap_or(signature.top(data.range)).0)
     }
 
     /// The name of a quoted identifier, without the quote.

@@ -225,7 +225,7 @@ impl Code {
             if statement.kind == StatementKind::Rule {
                 continue;
             }
-            let mut compiler = Compiler::new(&code, statement);
+            let mut compiler = Compiler::new(&code, &code.terms, statement);
             let pattern = compiler.pattern(statement.left, false);
             match code.tops(&pattern) {
                 Some(tops) => tops.into_iter().for_each(|top| defined[top.0 as usize] = true),
@@ -395,30 +395,27 @@ impl Code {
     }
 
     fn compile(&mut self, at: usize, statement: &Statement) -> Compiled {
-        let mut compiler = Compiler::new(self, statement);
-        let pattern = compiler.pattern(statement.left, statement.kind != StatementKind::Membership);
-        let left = compiler.slots.len();
-        let _ = left;
-        let mut tests = Vec::new();
-        for condition in &statement.conditions {
-            tests.push(compiler.test(condition));
-        }
+        let extension = statement.kind != StatementKind::Membership;
+        let compiled = self.compiled(&self.terms, at, statement, extension);
+        mark_constants(&mut self.terms, &compiled);
+        compiled
+    }
+
+    /// Compiles a statement whose terms are in a table that begins with the code's; `extension` says whether a part of a
+    /// list or bag is matched too.
+    pub fn statement(&self, terms: &mut Terms, statement: &Statement, extension: bool) -> Compiled {
+        let compiled = self.compiled(terms, usize::MAX, statement, extension);
+        mark_constants(terms, &compiled);
+        compiled
+    }
+
+    fn compiled(&self, terms: &Terms, at: usize, statement: &Statement, extension: bool) -> Compiled {
+        let mut compiler = Compiler::new(self, terms, statement);
+        let pattern = compiler.pattern(statement.left, extension);
+        let tests = statement.conditions.iter().map(|condition| compiler.test(condition)).collect();
         let mut build = Vec::new();
         if statement.right != TermId::NONE {
             compiler.build(statement.right, &mut build);
-        }
-        let (slots, variables, extension) = (compiler.count, compiler.variables, compiler.extension);
-        self.mark_constants(&build);
-        for test in &tests {
-            match test {
-                Test::Equal(one, two) => {
-                    self.mark_constants(one);
-                    self.mark_constants(two);
-                }
-                Test::Holds(one) | Test::Sort(one, _) | Test::Assign(one, _) | Test::Rewrite(one, _) => {
-                    self.mark_constants(one);
-                }
-            }
         }
         let needs = match &pattern {
             Pattern::Free { arguments, .. } => arguments
@@ -426,7 +423,7 @@ impl Code {
                 .enumerate()
                 .filter_map(|(at, argument)| match argument {
                     Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => Some((at as u32, *symbol)),
-                    Pattern::Ground(term) => self.terms.symbol(*term).map(|symbol| (at as u32, symbol)),
+                    Pattern::Ground(term) => terms.symbol(*term).map(|symbol| (at as u32, symbol)),
                     _ => None,
                 })
                 .collect(),
@@ -434,13 +431,13 @@ impl Code {
         };
         Compiled {
             pattern,
-            slots,
+            slots: compiler.count,
             tests,
             build,
             sort: statement.sort.unwrap_or(SortId(0)),
-            variables,
+            variables: compiler.variables,
             statement: at,
-            extension,
+            extension: compiler.extension,
             label: statement.label,
             span: statement.span,
             needs,
@@ -449,6 +446,20 @@ impl Code {
 
     /// A pattern with a condition, for commands: variables keep the slots of their order.
     pub fn pattern(&mut self, pattern: TermId, conditions: &[Condition], extension: bool) -> Compiled {
+        let mut terms = std::mem::take(&mut self.terms);
+        let compiled = self.pattern_in(&mut terms, pattern, conditions, extension);
+        self.terms = terms;
+        compiled
+    }
+
+    /// The same for terms in a table that begins with the code's.
+    pub fn pattern_in(
+        &self,
+        terms: &mut Terms,
+        pattern: TermId,
+        conditions: &[Condition],
+        extension: bool,
+    ) -> Compiled {
         let statement = Statement {
             kind: StatementKind::Rule,
             left: pattern,
@@ -467,45 +478,25 @@ impl Code {
             module: self.module.name,
             metadata: None,
         };
-        let mut compiled = self.compile(usize::MAX, &statement);
-        if !extension {
-            let mut compiler = Compiler::new(self, &statement);
-            compiled.pattern = compiler.pattern(pattern, false);
-            compiled.extension = None;
-        }
-        compiled
-    }
-
-    /// Constants of right sides are normal forms.
-    fn mark_constants(&mut self, build: &[Build]) {
-        let mut todo: Vec<TermId> = build
-            .iter()
-            .filter_map(|one| if let Build::Constant(term) = one { Some(*term) } else { None })
-            .collect();
-        while let Some(term) = todo.pop() {
-            if !self.terms.is_reduced(term) {
-                self.terms.set_reduced(term);
-                self.terms.for_arguments(term, |argument| todo.push(argument));
-            }
-        }
+        self.statement(terms, &statement, extension)
     }
 
     /// Whether a term is a normal form because none of its operators does anything.
-    fn is_inert(&self, term: TermId) -> bool {
+    fn is_inert(&self, terms: &Terms, term: TermId) -> bool {
         let mut todo = vec![term];
         let mut seen = FxHashSet::default();
         while let Some(term) = todo.pop() {
             if !seen.insert(term) {
                 continue;
             }
-            match self.terms.top(term) {
+            match terms.top(term) {
                 Top::Variable(_) => return false,
                 Top::Symbol(symbol) => {
                     let literal = self.signature.symbol(symbol).is_special("SuccSymbol");
                     if !self.inert[symbol.0 as usize] && !literal {
                         return false;
                     }
-                    self.terms.for_arguments(term, |argument| todo.push(argument));
+                    terms.for_arguments(term, |argument| todo.push(argument));
                 }
             }
         }
@@ -515,6 +506,8 @@ impl Code {
 
 struct Compiler<'a> {
     code: &'a Code,
+    /// The terms of the statement, those of the code among them.
+    terms: &'a Terms,
     slots: FxHashMap<TermId, u32>,
     variables: Vec<(Name, SortId)>,
     count: u32,
@@ -522,30 +515,30 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(code: &'a Code, statement: &Statement) -> Self {
+    fn new(code: &'a Code, terms: &'a Terms, statement: &Statement) -> Self {
         let mut order = Vec::new();
-        variables_of(&code.terms, statement.left, &mut order);
+        variables_of(terms, statement.left, &mut order);
         for condition in &statement.conditions {
             match *condition {
                 Condition::Equal(one, two) => {
-                    variables_of(&code.terms, one, &mut order);
-                    variables_of(&code.terms, two, &mut order);
+                    variables_of(terms, one, &mut order);
+                    variables_of(terms, two, &mut order);
                 }
                 Condition::Assign(pattern, value) | Condition::Rewrite(value, pattern) => {
-                    variables_of(&code.terms, value, &mut order);
-                    variables_of(&code.terms, pattern, &mut order);
+                    variables_of(terms, value, &mut order);
+                    variables_of(terms, pattern, &mut order);
                 }
-                Condition::Sort(one, _) | Condition::Holds(one) => variables_of(&code.terms, one, &mut order),
+                Condition::Sort(one, _) | Condition::Holds(one) => variables_of(terms, one, &mut order),
             }
         }
         if statement.right != TermId::NONE {
-            variables_of(&code.terms, statement.right, &mut order);
+            variables_of(terms, statement.right, &mut order);
         }
-        let sort_of = |term: TermId| code.terms.sort(term);
-        let variables = order.iter().map(|&term| (code.terms.variable_name(term), sort_of(term))).collect();
+        let sort_of = |term: TermId| terms.sort(term);
+        let variables = order.iter().map(|&term| (terms.variable_name(term), sort_of(term))).collect();
         let count = order.len() as u32;
         let slots = order.into_iter().zip(0..).collect();
-        Self { code, slots, variables, count, extension: None }
+        Self { code, terms, slots, variables, count, extension: None }
     }
 
     fn fresh(&mut self) -> u32 {
@@ -555,7 +548,7 @@ impl<'a> Compiler<'a> {
 
     fn taker(&self, symbol: SymbolId, variable: TermId, times: u32) -> Taker {
         let signature = &self.code.signature;
-        let sort = self.code.terms.sort(variable);
+        let sort = self.terms.sort(variable);
         let data = signature.symbol(symbol);
         let several =
             data.profiles.iter().any(|profile| signature.leq(profile.range, sort)) || signature.is_kind(sort);
@@ -578,7 +571,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn pattern(&mut self, term: TermId, top: bool) -> Pattern {
-        let terms = &self.code.terms;
+        let terms = self.terms;
         let symbol = match terms.top(term) {
             Top::Variable(sort) => return Pattern::Variable { slot: self.slots[&term], sort },
             Top::Symbol(symbol) => symbol,
@@ -704,7 +697,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn build_here(&mut self, term: TermId, into: &mut Vec<Build>) {
-        let terms = &self.code.terms;
+        let terms = self.terms;
         let symbol = match terms.top(term) {
             Top::Variable(_) => {
                 into.push(Build::Slot(self.slots[&term]));
@@ -712,7 +705,7 @@ impl<'a> Compiler<'a> {
             }
             Top::Symbol(symbol) => symbol,
         };
-        if self.code.is_inert(term) {
+        if self.code.is_inert(self.terms, term) {
             into.push(Build::Constant(term));
             return;
         }
@@ -760,7 +753,7 @@ impl<'a> Compiler<'a> {
 
     fn raw(&mut self, term: TermId, into: &mut Vec<Build>) {
         stacker::maybe_grow(64 << 10, 1 << 20, || {
-            let terms = &self.code.terms;
+            let terms = self.terms;
             let symbol = match terms.top(term) {
                 Top::Variable(_) => {
                     into.push(Build::RawSlot(self.slots[&term]));
@@ -768,7 +761,7 @@ impl<'a> Compiler<'a> {
                 }
                 Top::Symbol(symbol) => symbol,
             };
-            if self.code.is_inert(term) {
+            if self.code.is_inert(self.terms, term) {
                 into.push(Build::Constant(term));
                 return;
             }
@@ -789,6 +782,33 @@ impl<'a> Compiler<'a> {
             }
             into.push(Build::Raw(symbol, arguments.len() as u32));
         });
+    }
+}
+
+/// Constants of right sides are normal forms.
+fn mark_constants(terms: &mut Terms, compiled: &Compiled) {
+    let mut todo: Vec<TermId> = Vec::new();
+    let mut add = |build: &[Build]| {
+        todo.extend(build.iter().filter_map(|one| match one {
+            Build::Constant(term) => Some(*term),
+            _ => None,
+        }));
+    };
+    add(&compiled.build);
+    for test in &compiled.tests {
+        match test {
+            Test::Equal(one, two) => {
+                add(one);
+                add(two);
+            }
+            Test::Holds(one) | Test::Sort(one, _) | Test::Assign(one, _) | Test::Rewrite(one, _) => add(one),
+        }
+    }
+    while let Some(term) = todo.pop() {
+        if !terms.is_reduced(term) {
+            terms.set_reduced(term);
+            terms.for_arguments(term, |argument| todo.push(argument));
+        }
     }
 }
 

@@ -162,7 +162,7 @@ impl Engine {
     }
 
     /// A term with another argument at one place, evaluated.
-    fn replaced(
+    pub(super) fn replaced(
         &mut self,
         code: &Code,
         term: TermId,

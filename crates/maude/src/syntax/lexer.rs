@@ -73,38 +73,16 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
         }
         let start = at;
         if byte == b'"' {
-            at += 1;
-            loop {
-                match bytes.get(at) {
-                    None | Some(b'\n') => {
-                        let error = Diagnostic::error("the string does not end")
-                            .label(span(start, start + 1), "it begins here")
-                            .help("close it with `\"`; a quotation mark inside is written `\\\"`");
-                        diagnostics.push(error);
-                        // What follows may be meant as it stands.
-                        at = start + 1;
-                        break;
-                    }
-                    Some(b'\\') => at = (at + 2).min(bytes.len()),
-                    Some(b'"') => {
-                        at += 1;
-                        break;
-                    }
-                    Some(_) => at += 1,
-                }
-            }
-        } else if is_special(byte as char) {
-            at += 1;
+            at = end_of_string(bytes, at).unwrap_or_else(|| {
+                let error = Diagnostic::error("the string does not end")
+                    .label(span(start, start + 1), "it begins here")
+                    .help("close it with `\"`; a quotation mark inside is written `\\\"`");
+                diagnostics.push(error);
+                // What follows may be meant as it stands.
+                start + 1
+            });
         } else {
-            while let Some(&byte) = bytes.get(at) {
-                if byte == b'`' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()) {
-                    at += 2;
-                } else if byte.is_ascii_whitespace() || is_special(byte as char) || byte == b'"' {
-                    break;
-                } else {
-                    at += 1;
-                }
-            }
+            at = end_of_word(bytes, at);
         }
         while !text.is_char_boundary(at) {
             at += 1;
@@ -115,6 +93,66 @@ pub fn tokens(sources: &Sources, file: FileId) -> (Vec<Token>, Vec<Diagnostic>) 
         last.ends_line = true;
     }
     (tokens, diagnostics)
+}
+
+/// The words of a text in which nothing is a comment.
+pub fn words(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at = match bytes[at] {
+            b'"' => end_of_string(bytes, at).unwrap_or(bytes.len()),
+            _ => end_of_word(bytes, at),
+        };
+        while !text.is_char_boundary(at) {
+            at += 1;
+        }
+        words.push(&text[start..at]);
+    }
+    words
+}
+
+/// The place behind the word that begins here, which is no string.
+fn end_of_word(bytes: &[u8], start: usize) -> usize {
+    if is_special(bytes[start] as char) {
+        return start + 1;
+    }
+    let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'`' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()) {
+            at += 2;
+        } else if byte == b'"' && at > start && bytes[start..at].iter().all(|&byte| byte == b'\'') {
+            // A quoted identifier that stands for a string.
+            match end_of_string(bytes, at) {
+                Some(end) => at = end,
+                None => break,
+            }
+        } else if byte.is_ascii_whitespace() || is_special(byte as char) || byte == b'"' {
+            break;
+        } else {
+            at += 1;
+        }
+    }
+    at
+}
+
+/// The place behind the quotation mark that closes the one here.
+fn end_of_string(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut at = open + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\n' => return None,
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
 }
 
 /// The place behind the parenthesis that closes the one here.

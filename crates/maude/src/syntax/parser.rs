@@ -701,7 +701,12 @@ impl Parser {
             | "using" | "us" => {
                 let expression = self.module_expression()?;
                 self.period("the import")?;
-                into.push(Declaration::Import(expression));
+                let mode = match keyword.text() {
+                    "protecting" | "pr" => Mode::Protecting,
+                    "extending" | "ex" => Mode::Extending,
+                    _ => Mode::Including,
+                };
+                into.push(Declaration::Import(mode, expression));
             }
             "sort" | "sorts" => {
                 let mut sorts = Vec::new();
@@ -1080,8 +1085,23 @@ impl Parser {
                     special.details = inner.iter().map(|token| token.name).collect();
                 }
                 "op-hook" => {
-                    let end = inner.iter().position(|token| token.is(":")).unwrap_or(inner.len());
-                    special.operators.push((name.name, joined(&inner[..end])));
+                    let Some(end) = inner.iter().position(|token| token.is(":")) else {
+                        let error = Diagnostic::error("the type of the operator is missing")
+                            .label(name.span, "in this hook");
+                        return Err(Box::new(error));
+                    };
+                    let tokens = inner[end + 1..].to_vec();
+                    let mut parser = Parser {
+                        tokens,
+                        at: 0,
+                        end: span,
+                        diagnostics: Vec::new(),
+                        cut: false,
+                        depth: 0,
+                    };
+                    let (domain, range) = parser.profile()?;
+                    let hook = OperatorHook { purpose: name.name, name: joined(&inner[..end]), domain, range };
+                    special.operators.push(hook);
                 }
                 "term-hook" => special.terms.push((name.name, inner)),
                 other => {

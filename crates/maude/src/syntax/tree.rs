@@ -165,11 +165,22 @@ pub struct Type {
     pub span: Span,
 }
 
+/// What an import promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing new, and nothing becomes equal.
+    Protecting,
+    /// Nothing becomes equal.
+    Extending,
+    /// Nothing.
+    Including,
+}
+
 /// A declaration in a module.
 #[derive(Clone, Debug)]
 pub enum Declaration {
     /// `protecting M .`
-    Import(ModuleExpression),
+    Import(Mode, ModuleExpression),
     /// `sorts A B .`
     Sorts(Vec<(Name, Span)>),
     /// `subsorts A B < C < D .`
@@ -268,12 +279,25 @@ pub struct Special {
     pub id: Name,
     /// What follows it in parentheses.
     pub details: Vec<Name>,
-    /// Operators that it needs: purpose and name.
-    pub operators: Vec<(Name, Name)>,
+    /// Operators that it needs.
+    pub operators: Vec<OperatorHook>,
     /// Constants that it needs: purpose and text.
     pub terms: Vec<(Name, Vec<Token>)>,
     /// Where it is.
     pub span: Span,
+}
+
+/// An operator that a built-in operator needs.
+#[derive(Clone, Debug)]
+pub struct OperatorHook {
+    /// What for.
+    pub purpose: Name,
+    /// Its name.
+    pub name: Name,
+    /// The sorts of its arguments.
+    pub domain: Vec<Type>,
+    /// The sort of its results.
+    pub range: Type,
 }
 
 /// What a statement is.
