@@ -138,11 +138,11 @@ impl Printer<'_> {
             self.data(term, symbol);
             return;
         }
-        if self.style.number {
-            if let Some(text) = self.number(term) {
-                self.out.push_str(&text);
-                return;
-            }
+        if self.style.number
+            && let Some(text) = self.number(term)
+        {
+            self.out.push_str(&text);
+            return;
         }
         let doubt = !known && self.signature.is_overloaded(symbol) && data.special.is_none();
         if doubt {
