@@ -580,10 +580,9 @@ impl<'a> Compiler<'a> {
         let membership = self.code.module.statements.iter().any(|statement| {
             statement.kind == StatementKind::Membership
                 && statement.sort.is_some_and(|own| signature.leq(own, sort))
-                && self.code.terms.symbol(statement.left) == Some(symbol)
+                && self.terms.symbol(statement.left) == Some(symbol)
         });
-        let empty =
-            data.identity().is_some_and(|identity| signature.leq(self.code.terms.sort(identity), sort));
+        let empty = data.identity().is_some_and(|identity| signature.leq(self.terms.sort(identity), sort));
         Taker {
             slot: self.slots[&variable],
             sort,
