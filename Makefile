@@ -27,7 +27,7 @@ demo: build
 	./target/release/watershed demo
 
 # Everything that has to hold before a change lands. The page is tested where there is Node, in Debian's chromium.
-test: page spin
+test: page spin maude
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path bench/Cargo.toml
@@ -43,6 +43,12 @@ test: page spin
 spin:
 	@command -v spin >/dev/null || apt-get install -y spin || (apt-get update && apt-get install -y spin) || \
 	echo "without spin, markings are not compared with its own"
+
+# Maude answers the same commands as we do; without it, these tests are skipped.
+.PHONY: maude
+maude:
+	@command -v maude >/dev/null || apt-get install -y maude || (apt-get update && apt-get install -y maude) || \
+	echo "without maude, answers are compared with those that are written down"
 
 # The page in a real browser.
 test-page: page chromium

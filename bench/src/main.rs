@@ -4,6 +4,7 @@
 //! `bench/results`. Every figure is the best of three runs (twenty-five for exploration, in turns with the peer); memory is
 //! the peak resident set of the whole process.
 
+mod maude;
 mod nets;
 mod spin;
 
@@ -40,6 +41,9 @@ fn main() {
     }
     if runs("nets") {
         nets::section();
+    }
+    if runs("maude") {
+        maude::section();
     }
     if runs("properties") {
         properties();

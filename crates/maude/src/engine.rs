@@ -373,16 +373,16 @@ impl Engine {
             if data.memo {
                 return self.remember(code, symbol, start);
             }
-            if let Some(builtin) = &code.builtins[symbol.0 as usize] {
-                if let Some(result) = self.call_builtin(code, symbol, builtin, start)? {
-                    self.rewrites += 1;
-                    self.check()?;
-                    self.stack.truncate(start);
-                    self.stack.push(result);
-                    let result = self.normal_form(code, result)?;
-                    self.stack.truncate(start);
-                    return Ok(result);
-                }
+            if let Some(builtin) = &code.builtins[symbol.0 as usize]
+                && let Some(result) = self.call_builtin(code, symbol, builtin, start)?
+            {
+                self.rewrites += 1;
+                self.check()?;
+                self.stack.truncate(start);
+                self.stack.push(result);
+                let result = self.normal_form(code, result)?;
+                self.stack.truncate(start);
+                return Ok(result);
             }
             match self.try_equations(code, symbol, start)? {
                 Some((next, arguments)) => (symbol, count) = (next, arguments),
@@ -428,20 +428,18 @@ impl Engine {
                     let base = self.stack.len();
                     self.stack.resize(base + equation.slots as usize, TermId::NONE);
                     let matched = self.match_simple(code, pattern, term, base, &mut goals);
-                    if matched {
-                        if let Some(next) = self.conclude(code, number, base, &mut goals, mark, start)? {
-                            return Ok(Some(next));
-                        }
+                    if matched
+                        && let Some(next) = self.conclude(code, number, base, &mut goals, mark, start)?
+                    {
+                        return Ok(Some(next));
                     }
                     self.undo(mark);
                     self.stack.truncate(base - 1);
                     continue;
                 }
             };
-            if matched {
-                if let Some(next) = self.conclude(code, number, base, &mut goals, mark, start)? {
-                    return Ok(Some(next));
-                }
+            if matched && let Some(next) = self.conclude(code, number, base, &mut goals, mark, start)? {
+                return Ok(Some(next));
             }
             self.undo(mark);
             self.stack.truncate(base);
@@ -566,11 +564,11 @@ impl Engine {
             }
         }
         let term = self.stack[start];
-        if data.memo {
-            if let Some(&known) = self.memo.get(&term) {
-                self.stack[start] = known;
-                return Ok(None);
-            }
+        if data.memo
+            && let Some(&known) = self.memo.get(&term)
+        {
+            self.stack[start] = known;
+            return Ok(None);
         }
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
@@ -578,16 +576,16 @@ impl Engine {
             self.stack.resize(base + equation.slots as usize, TermId::NONE);
             let mut goals: Vec<Goal<'_>> = Vec::new();
             let mark = self.trail.len();
-            if self.match_simple(code, &equation.pattern, term, base, &mut goals) {
-                if let Some((next, count)) = self.conclude(code, number, base, &mut goals, mark, start)? {
-                    if next == DONE {
-                        let result = self.stack[start];
-                        let result = self.normal_form(code, result)?;
-                        self.stack[start] = result;
-                        return Ok(None);
-                    }
-                    return Ok(Some((next, count)));
+            if self.match_simple(code, &equation.pattern, term, base, &mut goals)
+                && let Some((next, count)) = self.conclude(code, number, base, &mut goals, mark, start)?
+            {
+                if next == DONE {
+                    let result = self.stack[start];
+                    let result = self.normal_form(code, result)?;
+                    self.stack[start] = result;
+                    return Ok(None);
                 }
+                return Ok(Some((next, count)));
             }
             self.undo(mark);
             self.stack.truncate(base);
@@ -607,15 +605,15 @@ impl Engine {
         for &step in strategy {
             match step {
                 0 => {
-                    if let Some(builtin) = &code.builtins[symbol.0 as usize] {
-                        if let Some(result) = self.call_builtin(code, symbol, builtin, start)? {
-                            self.rewrites += 1;
-                            self.stack.truncate(start);
-                            self.stack.push(result);
-                            let result = self.normal_form(code, result)?;
-                            self.stack[start] = result;
-                            return Ok(None);
-                        }
+                    if let Some(builtin) = &code.builtins[symbol.0 as usize]
+                        && let Some(result) = self.call_builtin(code, symbol, builtin, start)?
+                    {
+                        self.rewrites += 1;
+                        self.stack.truncate(start);
+                        self.stack.push(result);
+                        let result = self.normal_form(code, result)?;
+                        self.stack[start] = result;
+                        return Ok(None);
                     }
                     if let Some((next, count)) = self.try_equations(code, symbol, start)? {
                         if next == DONE {
@@ -736,6 +734,33 @@ impl Engine {
                 at = 0;
             }
         }
+        Ok(())
+    }
+
+    /// Finds the sorts that memberships give to a term and its parts, none of which need be normal forms.
+    pub fn find_sorts(&mut self, term: TermId) -> Result<(), Stop> {
+        let code = self.code.clone();
+        if code.memberships.is_empty() {
+            return Ok(());
+        }
+        // Parts first.
+        let mut order = vec![term];
+        let mut at = 0;
+        while at < order.len() {
+            let here = order[at];
+            at += 1;
+            self.terms.for_arguments(here, |argument| order.push(argument));
+        }
+        self.kept.push(term);
+        for &part in order.iter().rev() {
+            if !self.terms.is_reduced(part) {
+                self.stack.push(part);
+                self.settle(&code, part)?;
+                self.stack.pop();
+                self.terms.set_unreduced(part);
+            }
+        }
+        self.kept.pop();
         Ok(())
     }
 

@@ -141,7 +141,7 @@ impl MaudeModel {
         let number = {
             let mut worker = model.maude_worker();
             let term = worker.engine.reduce(initial)?;
-            worker.border.to_shared(&worker.engine, term)
+            worker.border.shared_number(&worker.engine, term)
         };
         model.initial = number;
         Ok(model)
@@ -440,12 +440,12 @@ impl Border<'_> {
     }
 
     /// The shared number of a term.
-    fn to_shared(&mut self, engine: &Engine, term: TermId) -> u32 {
+    fn shared_number(&mut self, engine: &Engine, term: TermId) -> u32 {
         self.refresh(engine);
-        if let Some(&(epoch, number)) = self.shared.get(term.0 as usize) {
-            if epoch == self.epoch {
-                return number;
-            }
+        if let Some(&(epoch, number)) = self.shared.get(term.0 as usize)
+            && epoch == self.epoch
+        {
+            return number;
         }
         let number = stacker::maybe_grow(64 << 10, 1 << 20, || self.share(engine, term));
         let at = term.0 as usize;
@@ -465,7 +465,7 @@ impl Border<'_> {
         self.row.push(top);
         for (at, &item) in engine.terms.row(term).iter().enumerate() {
             let is_term = step != 0 && at % step == 0;
-            let item = if is_term { self.to_shared(engine, TermId(item)) } else { item };
+            let item = if is_term { self.shared_number(engine, TermId(item)) } else { item };
             self.row.push(item);
         }
         let number = self.rows.intern(&self.row[start..]);
@@ -476,10 +476,10 @@ impl Border<'_> {
     /// The own term of a shared number.
     fn own_term(&mut self, engine: &mut Engine, number: u32) -> TermId {
         self.refresh(engine);
-        if let Some(&(epoch, term)) = self.own.get(number as usize) {
-            if epoch == self.epoch {
-                return TermId(term);
-            }
+        if let Some(&(epoch, term)) = self.own.get(number as usize)
+            && epoch == self.epoch
+        {
+            return TermId(term);
         }
         let term = stacker::maybe_grow(64 << 10, 1 << 20, || self.take_over(engine, number));
         let at = number as usize;
@@ -535,14 +535,14 @@ impl Worker for MaudeWorker<'_> {
         let term = border.own_term(engine, state[0]);
         engine.begin();
         let result = engine.steps(&model.code, term, &mut |engine, step| {
-            let target = border.to_shared(engine, step.result);
+            let target = border.shared_number(engine, step.result);
             let label = match border.valued.is_some() {
                 false => model.label_of[step.rule],
                 true => {
                     let mut row = vec![step.rule as u32];
                     for &slot in &model.shown[step.rule] {
                         let value = engine.stack[step.base + slot as usize];
-                        row.push(border.to_shared(engine, value));
+                        row.push(border.shared_number(engine, value));
                     }
                     border.valued.as_mut().expect("it is there").intern(&row) + 1
                 }

@@ -209,7 +209,7 @@ struct OperatorMap {
 
 #[derive(Clone, Debug)]
 enum Target {
-    Name(Name, Attributes),
+    Name(Name, Box<Attributes>),
     /// A term of another module, over variables for the arguments.
     Term(Arc<Module>, Arc<Terms>, Vec<TermId>, TermId),
 }
@@ -1119,7 +1119,7 @@ impl Database {
                         }
                     }
                     for profile in wanted {
-                        let to = Target::Name(*to, Attributes::default());
+                        let to = Target::Name(*to, Box::default());
                         morphism.operators.push(OperatorMap { from: *from, profile, to });
                     }
                 }

@@ -156,7 +156,10 @@ mod tests {
         let all = [
             (Form::Sort, "a a`{b`} a`{b`,c`} a`b + `( a`{b`}`{c`} a`{b`}c a`{b`{c`}`} 1 _+_ f`(a 'a X$Elt"),
             (Form::Kind, "`[a`] `[a`,b`] `[a`{b`}`] `[`]"),
-            (Form::Constant, "a.b a.b.c a:b.c x.`[a`] 'a.Qid \"a.b\".String x.a`{b`,c`} `{_`}.S 1.5.Float `[.S"),
+            (
+                Form::Constant,
+                "a.b a.b.c a:b.c x.`[a`] 'a.Qid \"a.b\".String x.a`{b`,c`} `{_`}.S 1.5.Float `[.S",
+            ),
             (Form::Variable, "a:b a:b:c a.b:c x:`[a`] x:a`{b`} x:`[a`,b`] _:_ X:Y$Elt x:y`{z`}w"),
             (Form::Other, ".a a. :a a: `, a`{ `[a a.`[b a:b`{c a`{`} `{_`} : . :: a`{b.c`}"),
         ];

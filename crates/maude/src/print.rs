@@ -80,8 +80,26 @@ pub fn with_variables(
         successor: signature.special("SuccSymbol"),
         division: signature.special("DivisionSymbol"),
     };
-    printer.term(term, ANY, false);
+    printer.term(term, Place::alone(ANY), false);
     printer.out
+}
+
+/// No neighbour.
+const NOBODY: u32 = u32::MAX;
+
+/// Where a term stands: the largest precedence that needs no parentheses, and the precedences of the operators whose words
+/// are next to it.
+#[derive(Clone, Copy)]
+struct Place {
+    limit: u32,
+    left: u32,
+    right: u32,
+}
+
+impl Place {
+    fn alone(limit: u32) -> Self {
+        Self { limit, left: NOBODY, right: NOBODY }
+    }
 }
 
 struct Printer<'a> {
@@ -97,11 +115,11 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn term(&mut self, term: TermId, limit: u32, known: bool) {
+    fn term(&mut self, term: TermId, limit: Place, known: bool) {
         stacker::maybe_grow(64 << 10, 1 << 20, || self.term_here(term, limit, known));
     }
 
-    fn term_here(&mut self, term: TermId, limit: u32, known: bool) {
+    fn term_here(&mut self, term: TermId, limit: Place, known: bool) {
         let symbol = match self.terms.top(term) {
             Top::Variable(sort) => {
                 let name = self.terms.variable_name(term);
@@ -120,17 +138,17 @@ impl Printer<'_> {
             self.data(term, symbol);
             return;
         }
-        if self.style.number {
-            if let Some(text) = self.number(term) {
-                self.out.push_str(&text);
-                return;
-            }
+        if self.style.number
+            && let Some(text) = self.number(term)
+        {
+            self.out.push_str(&text);
+            return;
         }
         let doubt = !known && self.signature.is_overloaded(symbol) && data.special.is_none();
         if doubt {
             self.out.push('(');
         }
-        self.application(term, symbol, if doubt { ANY } else { limit });
+        self.application(term, symbol, if doubt { Place::alone(ANY) } else { limit });
         if doubt {
             self.out.push_str(").");
             self.out.push_str(self.signature.sort_name(self.terms.sort(term)));
@@ -178,7 +196,7 @@ impl Printer<'_> {
         }
     }
 
-    fn application(&mut self, term: TermId, symbol: SymbolId, limit: u32) {
+    fn application(&mut self, term: TermId, symbol: SymbolId, place: Place) {
         let data = self.signature.symbol(symbol);
         let arguments = self.terms.arguments(term);
         // Whether the kinds of arguments follow from the name alone.
@@ -190,13 +208,13 @@ impl Printer<'_> {
             let (count, inner) = self.terms.iterations(term);
             if count != BigUint::from(1u32) {
                 self.out.push_str(&format!("{}^{count}(", data.name));
-                self.term(inner, PREFIX, known);
+                self.term(inner, Place::alone(PREFIX), known);
                 self.out.push(')');
                 return;
             }
         }
         if data.is_special("SortTestSymbol") {
-            self.term(arguments[0], data.gather[0], known);
+            self.term(arguments[0], Place { right: data.prec, ..Place::alone(data.gather[0]) }, known);
             self.out.push_str(" :: ");
             self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
             return;
@@ -212,13 +230,21 @@ impl Printer<'_> {
                     if at > 0 {
                         self.out.push_str(", ");
                     }
-                    self.term(argument, PREFIX, known);
+                    self.term(argument, Place::alone(PREFIX), known);
                 }
                 self.out.push(')');
             }
             return;
         }
-        let wrapped = data.prec > limit || (self.style.parentheses && !arguments.is_empty());
+        // What is open at an end could take a neighbour's argument.
+        let takes = |end: Option<&Option<Name>>, hole: Option<&u32>, neighbour: u32| {
+            end == Some(&None) && hole.is_some_and(|&limit| neighbour <= limit)
+        };
+        let wrapped = data.prec > place.limit
+            || takes(data.mixfix.first(), data.gather.first(), place.left)
+            || takes(data.mixfix.last(), data.gather.last(), place.right)
+            || (self.style.parentheses && !arguments.is_empty());
+        let (outer_left, outer_right) = if wrapped { (NOBODY, NOBODY) } else { (place.left, place.right) };
         if wrapped {
             self.out.push('(');
         }
@@ -234,19 +260,27 @@ impl Printer<'_> {
             for round in 0..rounds {
                 let start = usize::from(round > 0);
                 for at in start..data.mixfix.len() {
-                    let text = match data.mixfix[at] {
-                        Some(word) => Some(word),
-                        None => None,
-                    };
                     self.space(data.mixfix.as_slice(), at, format.as_deref(), round == 0 && at == 0);
-                    match text {
+                    match data.mixfix[at] {
                         Some(word) => self.out.push_str(word.text()),
                         None => {
                             let hole = match rounds {
                                 1 => next,
                                 _ => usize::from(next + 1 == arguments.len()),
                             };
-                            self.term(arguments[next], data.gather[hole], known);
+                            let first = next == 0 && data.mixfix.first() == Some(&None);
+                            let last = next + 1 == arguments.len() && data.mixfix.last() == Some(&None);
+                            let open = |end: bool, outer: u32, at: bool| match (end, at) {
+                                (true, _) => outer,
+                                (false, true) => data.prec,
+                                (false, false) => NOBODY,
+                            };
+                            let inner = Place {
+                                limit: data.gather[hole],
+                                left: open(first, outer_left, last || rounds > 1),
+                                right: open(last, outer_right, first || rounds > 1),
+                            };
+                            self.term(arguments[next], inner, known);
                             next += 1;
                         }
                     }
@@ -277,11 +311,11 @@ impl Printer<'_> {
             words(self, 0..holes[0]);
         }
         self.space(&data.mixfix, holes[0], None, holes[0] == 0);
-        self.term(arguments[0], data.gather[0], true);
+        self.term(arguments[0], Place::alone(data.gather[0]), true);
         for &argument in &arguments[1..] {
             words(self, holes[0] + 1..holes[1]);
             self.space(&data.mixfix, holes[1], None, false);
-            self.term(argument, data.gather[1], true);
+            self.term(argument, Place::alone(data.gather[1]), true);
             words(self, holes[1] + 1..data.mixfix.len());
         }
     }

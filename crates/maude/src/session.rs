@@ -77,6 +77,12 @@ enum Last {
     Match { rest: Vec<String>, given: usize },
 }
 
+/// A module with its code, and the tokens that follow its name.
+type InModule<'t> = (Arc<Module>, Arc<Code>, &'t [Token]);
+
+/// Two bounds, and the tokens that follow them.
+type Bounds<'t> = (Option<u64>, Option<u64>, &'t [Token]);
+
 /// Modules and what was done with them.
 #[derive(Debug)]
 pub struct Session {
@@ -390,28 +396,25 @@ impl Session {
     }
 
     /// Takes `in MODULE :` off the front, which makes it the current module.
-    pub(crate) fn in_module<'t>(
-        &mut self,
-        tokens: &'t [Token],
-    ) -> Result<(Arc<Module>, Arc<Code>, &'t [Token]), Problem> {
+    pub(crate) fn in_module<'t>(&mut self, tokens: &'t [Token]) -> Result<InModule<'t>, Problem> {
         let mut rest = tokens;
-        if tokens.first().is_some_and(|token| token.is("in")) {
-            if let Some(colon) = tokens.iter().position(|token| token.is(":")).filter(|&colon| colon > 1) {
-                let inner = &tokens[1..colon];
-                if let [name] = inner {
-                    self.database.module(name.name, Some(name.span), &self.sources)?;
-                    self.current = Some(name.name);
-                } else {
-                    let expression = parser::module_expression(inner).map_err(Problem::Told)?;
-                    let module = self.database.evaluate(&expression, &[], &self.sources)?;
-                    self.current = Some(module.name);
-                    if !self.codes.contains_key(&module.name) {
-                        let code = Arc::new(Code::new(&module));
-                        self.codes.insert(module.name, (module, code));
-                    }
-                }
-                rest = &tokens[colon + 1..];
+        if tokens.first().is_some_and(|token| token.is("in"))
+            && let Some(colon) = tokens.iter().position(|token| token.is(":")).filter(|&colon| colon > 1)
+        {
+            let inner = &tokens[1..colon];
+            if let [name] = inner {
+                self.database.module(name.name, Some(name.span), &self.sources)?;
+                self.current = Some(name.name);
+            } else {
+                let expression = parser::module_expression(inner).map_err(Problem::Told)?;
+                let module = self.database.evaluate(&expression, &[], &self.sources)?;
+                self.current = Some(module.name);
+                self.codes.entry(module.name).or_insert_with(|| {
+                    let code = Arc::new(Code::new(&module));
+                    (module, code)
+                });
             }
+            rest = &tokens[colon + 1..];
         }
         let Some(name) = self.current else {
             return Err(Problem::Told(Box::new(Diagnostic::error("there is no module yet"))));
@@ -422,7 +425,7 @@ impl Session {
     }
 
     /// Takes `[n, m]` off the front.
-    fn bounds<'t>(&self, tokens: &'t [Token]) -> Result<(Option<u64>, Option<u64>, &'t [Token]), Problem> {
+    fn bounds<'t>(&self, tokens: &'t [Token]) -> Result<Bounds<'t>, Problem> {
         if !tokens.first().is_some_and(|token| token.is("[")) {
             return Ok((None, None, tokens));
         }
@@ -749,6 +752,7 @@ impl Session {
             let theory = module.signature.symbol(top).theory;
             matches!(theory, Theory::List | Theory::Bag | Theory::Iter)
         });
+        engine.find_sorts(subject).map_err(|stop| self.stopped(stop, tokens))?;
         let outcome = engine.matches(subject, &pattern, &mut |engine, values, portion| {
             let mut text = String::new();
             // Only operators whose arguments can be matched in part tell which part it was.

@@ -159,7 +159,7 @@ fn written(session: &Session, module: &Module, out: &mut String) {
                 ))
             || (at > 1 && tokens[at - 1].is("is") && line_is_header(&tokens[..at]))
     };
-    for at in 0..tokens.len() {
+    for (at, token) in tokens.iter().enumerate() {
         if begins(at) && !line.is_empty() {
             out.push_str(&joined(&line));
             out.push('\n');
@@ -168,7 +168,7 @@ fn written(session: &Session, module: &Module, out: &mut String) {
                 line.push("\u{1}");
             }
         }
-        line.push(tokens[at].text());
+        line.push(token.text());
     }
     out.push_str(&joined(&line));
     out.push('\n');

@@ -219,15 +219,15 @@ impl Signature {
         let mut signature = Self::default();
         // Sorts keep the order of their declarations; kinds follow in the order of their first sorts.
         let mut kinds: FxHashMap<usize, usize> = FxHashMap::default();
-        for at in 0..count {
+        for (at, &name) in names.iter().enumerate() {
             let root = root(&mut component, at);
             let fresh = kinds.len();
             let kind = *kinds.entry(root).or_insert(fresh);
             if kind == signature.kinds.len() {
                 signature.kinds.push(Kind { sorts: Vec::new() });
             }
-            signature.sorts.push(Sort { name: names[at], kind: KindId(kind as u32), index: 0 });
-            signature.sort_names.insert(names[at], SortId(at as u32));
+            signature.sorts.push(Sort { name, kind: KindId(kind as u32), index: 0 });
+            signature.sort_names.insert(name, SortId(at as u32));
         }
         for kind in 0..signature.kinds.len() {
             let own = SortId(signature.sorts.len() as u32);
@@ -539,7 +539,7 @@ impl Symbol {
         if !self.own_prec {
             self.prec = match (open_left, open_right) {
                 (false, false) => 0,
-                (false, true) if self.arity() == 1 => 15,
+                (false, true) | (true, false) if self.arity() == 1 => 15,
                 _ => 41,
             };
         }

@@ -298,19 +298,19 @@ impl Engine {
             return Ok(numbers.and_then(|(a, b)| self.number(code, &(a - b).abs())));
         }
         // Two small numbers, as most are.
-        if let [[a, 1], [b, 1]] = *row.as_chunks::<2>().0 {
-            if let (Some(a), Some(b)) = (self.small(code, TermId(a)), self.small(code, TermId(b))) {
-                let result = match *name {
-                    "+" => a.checked_add(b),
-                    "*" => a.checked_mul(b),
-                    "min" => Some(a.min(b)),
-                    "max" => Some(a.max(b)),
-                    "gcd" => Some(a.gcd(&b)),
-                    _ => None,
-                };
-                if let Some(result) = result {
-                    return Ok(self.small_number(code, result));
-                }
+        if let [[a, 1], [b, 1]] = *row.as_chunks::<2>().0
+            && let (Some(a), Some(b)) = (self.small(code, TermId(a)), self.small(code, TermId(b)))
+        {
+            let result = match *name {
+                "+" => a.checked_add(b),
+                "*" => a.checked_mul(b),
+                "min" => Some(a.min(b)),
+                "max" => Some(a.max(b)),
+                "gcd" => Some(a.gcd(&b)),
+                _ => None,
+            };
+            if let Some(result) = result {
+                return Ok(self.small_number(code, result));
             }
         }
         let pairs = row.as_chunks::<2>().0.to_vec();
@@ -369,20 +369,19 @@ impl Engine {
     fn number_operation(&mut self, code: &Code, name: &str, start: usize) -> Option<TermId> {
         let argument = |engine: &Engine, at: usize| engine.stack[start + at];
         let count = self.stack.len() - start;
-        if count == 2 {
-            if let (Some(a), Some(b)) =
+        if count == 2
+            && let (Some(a), Some(b)) =
                 (self.small(code, argument(self, 0)), self.small(code, argument(self, 1)))
-            {
-                match name {
-                    "<" => return self.truth(code, a < b),
-                    "<=" => return self.truth(code, a <= b),
-                    ">" => return self.truth(code, a > b),
-                    ">=" => return self.truth(code, a >= b),
-                    "-" => return self.small_number(code, a - b),
-                    "quo" if b != 0 => return self.small_number(code, a / b),
-                    "rem" if b != 0 => return self.small_number(code, a % b),
-                    _ => {}
-                }
+        {
+            match name {
+                "<" => return self.truth(code, a < b),
+                "<=" => return self.truth(code, a <= b),
+                ">" => return self.truth(code, a > b),
+                ">=" => return self.truth(code, a >= b),
+                "-" => return self.small_number(code, a - b),
+                "quo" if b != 0 => return self.small_number(code, a / b),
+                "rem" if b != 0 => return self.small_number(code, a % b),
+                _ => {}
             }
         }
         let first = self.integer(code, argument(self, 0))?;

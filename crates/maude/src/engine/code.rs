@@ -18,19 +18,43 @@ use crate::terms::{TermId, Terms, Top};
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// Anything of a sort, or what the slot holds already.
-    Variable { slot: u32, sort: SortId },
+    Variable {
+        /// The slot.
+        slot: u32,
+        /// The sort.
+        sort: SortId,
+    },
     /// This very term.
     Ground(TermId),
     /// An operator without laws.
-    Free { symbol: SymbolId, arguments: Box<[Pattern]> },
+    Free {
+        /// The operator.
+        symbol: SymbolId,
+        /// What its arguments look like.
+        arguments: Box<[Pattern]>,
+    },
     /// An operator with laws but associativity.
-    Pair { symbol: SymbolId, one: Box<Pattern>, two: Box<Pattern> },
+    Pair {
+        /// The operator.
+        symbol: SymbolId,
+        /// What its first argument looks like.
+        one: Box<Pattern>,
+        /// What its second argument looks like.
+        two: Box<Pattern>,
+    },
     /// A list.
     List(Box<ListPattern>),
     /// A bag.
     Bag(Box<BagPattern>),
     /// So many repetitions of an operator, at least.
-    Iter { symbol: SymbolId, count: BigUint, inner: Box<Pattern> },
+    Iter {
+        /// The operator.
+        symbol: SymbolId,
+        /// How often it stands there at least.
+        count: BigUint,
+        /// What is below.
+        inner: Box<Pattern>,
+    },
 }
 
 /// A list of parts, each of which takes some elements.
@@ -232,10 +256,10 @@ impl Code {
                 None => defined.iter_mut().for_each(|defined| *defined = true),
             }
         }
-        for id in 0..count {
-            let symbol = signature.symbol(SymbolId(id as u32));
-            code.inert[id] =
-                !defined[id] && code.builtins[id].is_none() && symbol.strategy.is_none() && !symbol.memo;
+        for ((symbol, defined), (inert, builtin)) in
+            signature.symbols.iter().zip(defined).zip(code.inert.iter_mut().zip(&code.builtins))
+        {
+            *inert = !defined && builtin.is_none() && symbol.strategy.is_none() && !symbol.memo;
         }
         let mut otherwise: Vec<(u32, bool)> = Vec::new();
         for (at, statement) in executable() {
@@ -558,8 +582,7 @@ impl<'a> Compiler<'a> {
                 && statement.sort.is_some_and(|own| signature.leq(own, sort))
                 && self.terms.symbol(statement.left) == Some(symbol)
         });
-        let empty =
-            data.identity().is_some_and(|identity| signature.leq(self.terms.sort(identity), sort));
+        let empty = data.identity().is_some_and(|identity| signature.leq(self.terms.sort(identity), sort));
         Taker {
             slot: self.slots[&variable],
             sort,

@@ -28,6 +28,9 @@ pub struct Around {
     pub right: TermId,
 }
 
+/// Takes a frame on the stack and what a match has left over; says whether the search is over.
+type FoundFrame<'f> = &'f mut dyn FnMut(&mut Engine, usize, Option<Around>) -> Result<bool, Stop>;
+
 impl Engine {
     /// The places of a term that are not deeper than `most`, outer ones first, and those at a depth of `least` at least.
     /// Frozen arguments are left out if rules are to be applied there.
@@ -43,19 +46,19 @@ impl Engine {
         let mut at = 0;
         while at < places.len() {
             let here = places[at];
-            if most.is_none_or(|most| here.depth < most) {
-                if let Some(symbol) = self.terms.symbol(here.term) {
-                    let data = code.signature.symbol(symbol);
-                    let open = |argument: usize| {
-                        frozen || !data.frozen.get(argument.min(data.frozen.len() - 1)).is_some_and(|&own| own)
-                    };
-                    let mut parts: Vec<TermId> = Vec::new();
-                    self.terms.for_arguments(here.term, |part| parts.push(part));
-                    let same = data.theory == Theory::Pair && data.comm && parts.first() == parts.last();
-                    for (argument, &part) in parts.iter().enumerate() {
-                        if open(argument) && !(same && argument == 1) {
-                            places.push(Place { term: part, parent: at, argument, depth: here.depth + 1 });
-                        }
+            if most.is_none_or(|most| here.depth < most)
+                && let Some(symbol) = self.terms.symbol(here.term)
+            {
+                let data = code.signature.symbol(symbol);
+                let open = |argument: usize| {
+                    frozen || !data.frozen.get(argument.min(data.frozen.len() - 1)).is_some_and(|&own| own)
+                };
+                let mut parts: Vec<TermId> = Vec::new();
+                self.terms.for_arguments(here.term, |part| parts.push(part));
+                let same = data.theory == Theory::Pair && data.comm && parts.first() == parts.last();
+                for (argument, &part) in parts.iter().enumerate() {
+                    if open(argument) && !(same && argument == 1) {
+                        places.push(Place { term: part, parent: at, argument, depth: here.depth + 1 });
                     }
                 }
             }
@@ -74,7 +77,7 @@ impl Engine {
         statement: &Compiled,
         bound: &[(usize, TermId)],
         term: TermId,
-        found: &mut dyn FnMut(&mut Engine, usize, Option<Around>) -> Result<bool, Stop>,
+        found: FoundFrame<'_>,
     ) -> Result<bool, Stop> {
         let base = self.stack.len();
         self.stack.resize(base + statement.slots as usize, TermId::NONE);

@@ -578,7 +578,7 @@ impl<'c> BagSearch<'c, '_> {
         &self,
         engine: &mut Engine,
         taker: Taker,
-        left: &mut Vec<[u32; 2]>,
+        left: &[[u32; 2]],
         goals: &mut Vec<Goal<'c>>,
         found: Found<'_>,
     ) -> Result<bool, Stop> {

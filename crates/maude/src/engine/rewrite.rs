@@ -78,7 +78,8 @@ impl Engine {
         match data.theory {
             Theory::Free | Theory::Pair => {
                 for (argument, &term) in row.iter().enumerate() {
-                    if !data.frozen[argument] && !(argument == 1 && data.comm && row[0] == term) {
+                    let twice = argument == 1 && data.comm && row[0] == term;
+                    if !data.frozen[argument] && !twice {
                         add(term, argument);
                     }
                 }
@@ -457,15 +458,13 @@ impl Engine {
     }
 }
 
+/// Takes the values of variables, and the part that was matched unless it is the whole; says whether that is enough.
+pub type FoundMatch<'f> = &'f mut dyn FnMut(&mut Engine, &[TermId], Option<TermId>) -> bool;
+
 impl Engine {
     /// Calls `found` with the values of variables, and with the part that is matched unless it is the whole, for every way
     /// in which a term matches; until it says that this is enough.
-    pub fn matches(
-        &mut self,
-        term: TermId,
-        pattern: &Compiled,
-        found: &mut dyn FnMut(&mut Engine, &[TermId], Option<TermId>) -> bool,
-    ) -> Result<bool, Stop> {
+    pub fn matches(&mut self, term: TermId, pattern: &Compiled, found: FoundMatch<'_>) -> Result<bool, Stop> {
         let code = self.code.clone();
         let top = self.stack.len();
         self.stack.push(term);
@@ -474,10 +473,9 @@ impl Engine {
         let over = self.match_then(&code, &pattern.pattern, term, base, &mut |engine| {
             engine.conditions(&code, pattern, 0, base, &mut |engine| {
                 let values = engine.stack[base..base + pattern.variables.len()].to_vec();
-                let portion = match engine.extension(pattern, base) {
-                    None => None,
-                    Some((symbol, left, right)) => Some(engine.portion(&code, term, symbol, left, right)),
-                };
+                let portion = engine
+                    .extension(pattern, base)
+                    .map(|(symbol, left, right)| engine.portion(&code, term, symbol, left, right));
                 Ok(found(engine, &values, portion))
             })
         })?;

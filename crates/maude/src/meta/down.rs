@@ -68,7 +68,12 @@ impl ConditionDraft {
 }
 
 /// The module that a meta-term stands for; none if it is not well-formed.
-pub fn module(level: &Level<'_>, database: &mut Database, sources: &Sources, term: TermId) -> Option<Arc<Module>> {
+pub fn module(
+    level: &Level<'_>,
+    database: &mut Database,
+    sources: &Sources,
+    term: TermId,
+) -> Option<Arc<Module>> {
     let reader = Reader { level, span: level.code.signature.symbols[0].span };
     let (text, statements) = reader.module(term)?;
     let mut module = database.declared(&text, sources)?;
@@ -146,7 +151,8 @@ impl Reader<'_, '_> {
             self.all(parts[6], "equationSetSymbol", "emptyEquationSetSymbol", |term| self.statement(term))?,
         );
         if system {
-            let rules = self.all(parts[7], "ruleSetSymbol", "emptyRuleSetSymbol", |term| self.statement(term))?;
+            let rules =
+                self.all(parts[7], "ruleSetSymbol", "emptyRuleSetSymbol", |term| self.statement(term))?;
             statements.extend(rules);
         }
         let text = ModuleText {
@@ -213,25 +219,22 @@ impl Reader<'_, '_> {
         let level = self.level;
         let parts = level.arguments(term);
         let span = self.span;
-        let forms =
-            ["sortRenamingSymbol", "labelRenamingSymbol", "opRenamingSymbol", "opRenamingSymbol2"];
+        let forms = ["sortRenamingSymbol", "labelRenamingSymbol", "opRenamingSymbol", "opRenamingSymbol2"];
         Some(match level.purpose(term, &forms)? {
             "sortRenamingSymbol" => RenamingItem::Sort(self.sort(parts[0])?, self.sort(parts[1])?, span),
-            "labelRenamingSymbol" => {
-                RenamingItem::Label(level.word(parts[0])?, level.word(parts[1])?, span)
-            }
+            "labelRenamingSymbol" => RenamingItem::Label(level.word(parts[0])?, level.word(parts[1])?, span),
             "opRenamingSymbol" => RenamingItem::Operator {
                 from: level.word(parts[0])?,
                 profile: None,
                 to: level.word(parts[1])?,
-                attributes: self.attributes(parts[2])?.operator,
+                attributes: Box::new(self.attributes(parts[2])?.operator),
                 span,
             },
             _ => RenamingItem::Operator {
                 from: level.word(parts[0])?,
                 profile: Some((self.types(parts[1])?, self.one_type(parts[2])?)),
                 to: level.word(parts[3])?,
-                attributes: self.attributes(parts[4])?.operator,
+                attributes: Box::new(self.attributes(parts[4])?.operator),
                 span,
             },
         })
@@ -275,11 +278,34 @@ impl Reader<'_, '_> {
 
     fn attribute(&self, term: TermId, set: &mut AttributeSet) -> Option<()> {
         const PURPOSES: [&str; 28] = [
-            "assocSymbol", "commSymbol", "idemSymbol", "iterSymbol", "idSymbol", "leftIdSymbol", "rightIdSymbol",
-            "stratSymbol", "memoSymbol", "precSymbol", "gatherSymbol", "formatSymbol", "ctorSymbol",
-            "frozenSymbol", "polySymbol", "configSymbol", "objectSymbol", "msgSymbol", "specialSymbol",
-            "labelSymbol", "metadataSymbol", "owiseSymbol", "nonexecSymbol", "variantAttrSymbol",
-            "narrowingSymbol", "printSymbol", "", "",
+            "assocSymbol",
+            "commSymbol",
+            "idemSymbol",
+            "iterSymbol",
+            "idSymbol",
+            "leftIdSymbol",
+            "rightIdSymbol",
+            "stratSymbol",
+            "memoSymbol",
+            "precSymbol",
+            "gatherSymbol",
+            "formatSymbol",
+            "ctorSymbol",
+            "frozenSymbol",
+            "polySymbol",
+            "configSymbol",
+            "objectSymbol",
+            "msgSymbol",
+            "specialSymbol",
+            "labelSymbol",
+            "metadataSymbol",
+            "owiseSymbol",
+            "nonexecSymbol",
+            "variantAttrSymbol",
+            "narrowingSymbol",
+            "printSymbol",
+            "",
+            "",
         ];
         let (level, span) = (self.level, self.span);
         let parts = level.arguments(term);

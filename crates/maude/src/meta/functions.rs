@@ -56,11 +56,31 @@ impl Meta {
             _ => {}
         }
         const KNOWN: [&str; 25] = [
-            "metaReduce", "metaNormalize", "metaRewrite", "metaFrewrite", "metaApply", "metaXapply", "metaMatch",
-            "metaXmatch", "metaSearch", "metaSearchPath", "metaParse", "metaPrettyPrint", "metaLeastSort",
-            "metaSortLeq", "metaSameKind", "metaLesserSorts", "metaGlbSorts", "metaMaximalSorts",
-            "metaMinimalSorts", "metaMaximalAritySet", "metaCompleteName", "metaGetKind", "metaGetKinds",
-            "metaWellFormedTerm", "metaWellFormedSubstitution",
+            "metaReduce",
+            "metaNormalize",
+            "metaRewrite",
+            "metaFrewrite",
+            "metaApply",
+            "metaXapply",
+            "metaMatch",
+            "metaXmatch",
+            "metaSearch",
+            "metaSearchPath",
+            "metaParse",
+            "metaPrettyPrint",
+            "metaLeastSort",
+            "metaSortLeq",
+            "metaSameKind",
+            "metaLesserSorts",
+            "metaGlbSorts",
+            "metaMaximalSorts",
+            "metaMinimalSorts",
+            "metaMaximalAritySet",
+            "metaCompleteName",
+            "metaGetKind",
+            "metaGetKinds",
+            "metaWellFormedTerm",
+            "metaWellFormedSubstitution",
         ];
         if !KNOWN.contains(&name) {
             return Err(Stop::error(format!("`{name}` is not supported")));
@@ -164,7 +184,12 @@ fn down_term(level: &mut Level<'_>, _symbol: SymbolId, term: TermId, otherwise: 
 }
 
 /// A term of an engine and its sort, as meta-terms.
-fn typed(level: &mut Level<'_>, signature: &Signature, engine: &Engine, term: TermId) -> Option<(TermId, TermId)> {
+fn typed(
+    level: &mut Level<'_>,
+    signature: &Signature,
+    engine: &Engine,
+    term: TermId,
+) -> Option<(TermId, TermId)> {
     let sort = level.sort(signature, engine.terms.sort(term))?;
     Some((Sketch::of_object(signature, &engine.terms, term).write_last(level)?, sort))
 }
@@ -355,24 +380,25 @@ fn matching(
     let mut left = number;
     let mut answer = None;
     for at in chosen {
-        let over = engine.match_statement(code, &pattern, &free, places[at].term, &mut |engine, base, around| {
-            if left > 0 {
-                left -= 1;
-                return Ok(false);
-            }
-            let values = engine.stack[base..base + pattern.variables.len()].to_vec();
-            let values = substitution(level, engine, &pattern, &values);
-            answer = Some(match places_too {
-                false => values,
-                true => {
-                    let context = context(level, engine, code, &places, at, around);
-                    values.zip(context).and_then(|(values, context)| {
-                        level.make("matchPairSymbol", &[values, context])
-                    })
+        let over =
+            engine.match_statement(code, &pattern, &free, places[at].term, &mut |engine, base, around| {
+                if left > 0 {
+                    left -= 1;
+                    return Ok(false);
                 }
-            });
-            Ok(true)
-        })?;
+                let values = engine.stack[base..base + pattern.variables.len()].to_vec();
+                let values = substitution(level, engine, &pattern, &values);
+                answer = Some(match places_too {
+                    false => values,
+                    true => {
+                        let context = context(level, engine, code, &places, at, around);
+                        values
+                            .zip(context)
+                            .and_then(|(values, context)| level.make("matchPairSymbol", &[values, context]))
+                    }
+                });
+                Ok(true)
+            })?;
         if over {
             break;
         }
@@ -426,25 +452,26 @@ fn applying(
     let mut answer = None;
     'places: for at in chosen {
         for (rule, slots) in &rules {
-            let over = engine.match_statement(code, rule, slots, places[at].term, &mut |engine, base, around| {
-                if left > 0 {
-                    left -= 1;
-                    return Ok(false);
-                }
-                let values = engine.stack[base..base + rule.variables.len()].to_vec();
-                let mut parts = substitution(level, engine, rule, &values).map(|values| vec![values]);
-                if places_too {
-                    let context = context(level, engine, code, &places, at, around);
-                    parts = parts.zip(context).map(|(parts, context)| [parts, vec![context]].concat());
-                }
-                let result = engine.applied(code, rule, base, around, &places, at)?;
-                let first = typed(level, &code.signature, engine, result);
-                let purpose = if places_too { "result4TupleSymbol" } else { "resultTripleSymbol" };
-                answer = Some(first.zip(parts).and_then(|((term, sort), parts)| {
-                    level.make(purpose, &[vec![term, sort], parts].concat())
-                }));
-                Ok(true)
-            })?;
+            let over =
+                engine.match_statement(code, rule, slots, places[at].term, &mut |engine, base, around| {
+                    if left > 0 {
+                        left -= 1;
+                        return Ok(false);
+                    }
+                    let values = engine.stack[base..base + rule.variables.len()].to_vec();
+                    let mut parts = substitution(level, engine, rule, &values).map(|values| vec![values]);
+                    if places_too {
+                        let context = context(level, engine, code, &places, at, around);
+                        parts = parts.zip(context).map(|(parts, context)| [parts, vec![context]].concat());
+                    }
+                    let result = engine.applied(code, rule, base, around, &places, at)?;
+                    let first = typed(level, &code.signature, engine, result);
+                    let purpose = if places_too { "result4TupleSymbol" } else { "resultTripleSymbol" };
+                    answer = Some(first.zip(parts).and_then(|((term, sort), parts)| {
+                        level.make(purpose, &[vec![term, sort], parts].concat())
+                    }));
+                    Ok(true)
+                })?;
             if over {
                 break 'places;
             }
@@ -470,8 +497,7 @@ fn context(
         let mut parts = Vec::new();
         let add = |sketch: &mut Sketch, side: TermId, parts: &mut Vec<usize>| {
             if side != TermId::NONE {
-                let elements =
-                    if terms.has_top(side, symbol) { terms.arguments(side) } else { vec![side] };
+                let elements = if terms.has_top(side, symbol) { terms.arguments(side) } else { vec![side] };
                 parts.extend(elements.iter().map(|&element| sketch.object(signature, terms, element)));
             }
         };
@@ -630,9 +656,8 @@ fn parse(level: &mut Level<'_>, code: &Code, arguments: &[TermId]) -> Option<Ter
     let mut tokens = Vec::new();
     for word in level.elements(arguments[1], "qidListSymbol", "nilQidListSymbol") {
         let text = level.word(word)?.text();
-        let special = text.strip_prefix('`').filter(|rest| {
-            rest.len() == 1 && rest.starts_with(lexer::is_special)
-        });
+        let special =
+            text.strip_prefix('`').filter(|rest| rest.len() == 1 && rest.starts_with(lexer::is_special));
         tokens.push(Token { name: Name::new(special.unwrap_or(text)), span, ends_line: false });
     }
     let kind = match level.is(arguments[2], "anyTypeSymbol") {

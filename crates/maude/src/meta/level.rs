@@ -24,7 +24,8 @@ impl Hooks {
         let kind = |one: &Type| resolve_type(signature, one).ok().map(|sort| signature.kind_of(sort));
         let mut symbols = FxHashMap::default();
         for symbol in &signature.symbols {
-            let Some(special) = symbol.special.as_ref().filter(|_| symbol.is_special("MetaLevelOpSymbol")) else {
+            let Some(special) = symbol.special.as_ref().filter(|_| symbol.is_special("MetaLevelOpSymbol"))
+            else {
                 continue;
             };
             // All but one share the list of that one.

@@ -60,7 +60,9 @@ impl Sketch {
 
     fn object_node(&mut self, signature: &Signature, terms: &Terms, term: TermId) -> Node {
         let symbol = match terms.top(term) {
-            Top::Variable(sort) => return Node::Word(variable_name(signature, terms.variable_name(term), sort)),
+            Top::Variable(sort) => {
+                return Node::Word(variable_name(signature, terms.variable_name(term), sort));
+            }
             Top::Symbol(symbol) => symbol,
         };
         let data = signature.symbol(symbol);
@@ -253,22 +255,17 @@ fn is_literal(name: &str) -> bool {
     name.starts_with(['"', '\'']) && name.len() > 1 || crate::grammar::float_of(name).is_some()
 }
 
-fn build_word(
-    signature: &Signature,
-    terms: &mut Terms,
-    literals: &Literals,
-    text: &str,
-) -> Option<TermId> {
+fn build_word(signature: &Signature, terms: &mut Terms, literals: &Literals, text: &str) -> Option<TermId> {
     let (name, mark, sort) = split(text)?;
     let sort = sort_of(signature, sort)?;
     if mark == ':' {
         return Some(terms.variable(Name::new(name), sort));
     }
     let kind = signature.kind_of(sort);
-    if let Some(symbol) = signature.find(Name::new(name), &[], kind) {
-        if signature.symbol(symbol).theory != Theory::Data {
-            return Some(terms.make(signature, symbol, &[]));
-        }
+    if let Some(symbol) = signature.find(Name::new(name), &[], kind)
+        && signature.symbol(symbol).theory != Theory::Data
+    {
+        return Some(terms.make(signature, symbol, &[]));
     }
     if !is_literal(name) {
         return None;
@@ -286,9 +283,7 @@ fn build_application(
     let kinds: Vec<_> = arguments.iter().map(|&argument| signature.kind_of(terms.sort(argument))).collect();
     let fits = |id: &&SymbolId| {
         let symbol = signature.symbol(**id);
-        let chain = symbol.is_assoc()
-            && kinds.len() > 2
-            && kinds.iter().all(|&kind| kind == symbol.range);
+        let chain = symbol.is_assoc() && kinds.len() > 2 && kinds.iter().all(|&kind| kind == symbol.range);
         symbol.domain == kinds || chain
     };
     if let Some(&symbol) = signature.named(name).iter().find(fits) {
@@ -298,10 +293,11 @@ fn build_application(
     if let (Some((base, count)), [argument]) = (text.rsplit_once('^'), arguments) {
         let count: Option<BigUint> = count.parse().ok();
         let symbol = signature.named(Name::new(base)).iter().find(fits);
-        if let (Some(count), Some(&symbol)) = (count, symbol) {
-            if signature.symbol(symbol).theory == Theory::Iter && count > BigUint::ZERO {
-                return Some(terms.make_iter(signature, symbol, &count, *argument));
-            }
+        if let (Some(count), Some(&symbol)) = (count, symbol)
+            && signature.symbol(symbol).theory == Theory::Iter
+            && count > BigUint::ZERO
+        {
+            return Some(terms.make_iter(signature, symbol, &count, *argument));
         }
     }
     let test = text.strip_prefix("_::`")?;

@@ -157,7 +157,7 @@ impl Writer<'_, '_> {
                 for &(name, _) in &operators.names {
                     let symbol = signature.symbol(find_declared(signature, name, operators)?);
                     let polymorphic = !symbol.poly.is_empty();
-                    let mut one = |writer: &mut Self, one: &Type| {
+                    let one = |writer: &mut Self, one: &Type| {
                         let text = match resolve_type(signature, one) {
                             _ if polymorphic && one.sorts[0].text() == "Universal" => "Universal".to_owned(),
                             Ok(sort) if one.kind || operators.partial => {
@@ -383,7 +383,8 @@ fn write_types(level: &mut Level<'_>, types: &[Type]) -> Option<TermId> {
 fn write_renaming(level: &mut Level<'_>, item: &RenamingItem) -> Option<TermId> {
     match item {
         RenamingItem::Sort(from, to, _) => {
-            let (from, to) = (level.quoted(&quoted_sort(from.text()))?, level.quoted(&quoted_sort(to.text()))?);
+            let (from, to) =
+                (level.quoted(&quoted_sort(from.text()))?, level.quoted(&quoted_sort(to.text()))?);
             level.make("sortRenamingSymbol", &[from, to])
         }
         RenamingItem::Label(from, to, _) => {

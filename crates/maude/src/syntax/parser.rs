@@ -582,7 +582,7 @@ impl Parser {
                         from,
                         profile,
                         to,
-                        attributes,
+                        attributes: Box::new(attributes),
                         span: keyword.span.to(span),
                     });
                 }
@@ -1091,16 +1091,11 @@ impl Parser {
                         return Err(Box::new(error));
                     };
                     let tokens = inner[end + 1..].to_vec();
-                    let mut parser = Parser {
-                        tokens,
-                        at: 0,
-                        end: span,
-                        diagnostics: Vec::new(),
-                        cut: false,
-                        depth: 0,
-                    };
+                    let mut parser =
+                        Parser { tokens, at: 0, end: span, diagnostics: Vec::new(), cut: false, depth: 0 };
                     let (domain, range) = parser.profile()?;
-                    let hook = OperatorHook { purpose: name.name, name: joined(&inner[..end]), domain, range };
+                    let hook =
+                        OperatorHook { purpose: name.name, name: joined(&inner[..end]), domain, range };
                     special.operators.push(hook);
                 }
                 "term-hook" => special.terms.push((name.name, inner)),

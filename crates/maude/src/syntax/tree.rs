@@ -148,7 +148,7 @@ pub enum RenamingItem {
         /// Its new name.
         to: Name,
         /// What changes.
-        attributes: Attributes,
+        attributes: Box<Attributes>,
         /// Where it is.
         span: Span,
     },
