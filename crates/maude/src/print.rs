@@ -220,6 +220,12 @@ impl Printer<'_> {
             return;
         }
         if data.mixfix.is_empty() || !self.style.mixfix {
+            // A name by itself has a format before and one behind.
+            let format = data.format.as_ref().filter(|_| self.style.format && data.mixfix.is_empty());
+            let format = format.and_then(|format| <[Name; 2]>::try_from(format.as_slice()).ok());
+            if let Some([before, _]) = format {
+                self.formatted(before, false);
+            }
             match self.style.tokens {
                 true => self.out.push_str(data.name.text()),
                 false => self.out.push_str(&unquoted(data.name)),
@@ -233,6 +239,9 @@ impl Printer<'_> {
                     self.term(argument, Place::alone(PREFIX), known);
                 }
                 self.out.push(')');
+            }
+            if let Some([_, behind]) = format {
+                self.formatted(behind, false);
             }
             return;
         }
@@ -339,7 +348,7 @@ impl Printer<'_> {
             for letter in word.text().chars() {
                 match letter {
                     'd' => {}
-                    'i' => self.out.push_str(&" \\s".repeat(self.indent * 2)),
+                    'i' => self.out.push_str(&" \\s".repeat(self.indent)),
                     '+' => self.indent += 1,
                     '-' => self.indent = self.indent.saturating_sub(1),
                     letter => self.out.extend([' ', '\\', letter]),
@@ -354,7 +363,7 @@ impl Printer<'_> {
                 's' => self.out.push(' '),
                 't' => self.out.push('\t'),
                 'n' => self.out.push('\n'),
-                'i' => self.out.extend(std::iter::repeat_n(' ', self.indent * 2)),
+                'i' => self.out.extend(std::iter::repeat_n(' ', self.indent)),
                 '+' => self.indent += 1,
                 '-' => self.indent = self.indent.saturating_sub(1),
                 _ => {}

@@ -189,13 +189,41 @@ impl Signature {
             let (a, b) = (root(&mut component, small), root(&mut component, large));
             component[a.max(b)] = a.min(b);
         }
-        // Larger sorts first: a topological order, in which the order of declarations decides where sorts are not related.
+        // Larger sorts first: a topological order that begins with the largest ones as Maude finds them, from each sort
+        // down to smaller ones before going up to larger ones. Names of kinds show that order.
         let mut waiting: Vec<usize> = above.iter().map(Vec::len).collect();
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (small, larger) in above.iter().enumerate() {
-            larger.iter().for_each(|&large| below[large].push(small));
+        for (small, large, _) in subsorts {
+            let (small, large) = (number[small], number[large]);
+            if !below[large].contains(&small) {
+                below[large].push(small);
+            }
         }
-        let mut order: Vec<usize> = (0..count).filter(|&at| waiting[at] == 0).collect();
+        let mut order: Vec<usize> = Vec::with_capacity(count);
+        let mut seen = vec![false; count];
+        for first in 0..count {
+            // Sorts with the neighbours that are still to be visited: smaller ones, then larger ones.
+            let mut path: Vec<(usize, usize)> = Vec::new();
+            if !std::mem::replace(&mut seen[first], true) {
+                path.push((first, 0));
+            }
+            while let Some((at, next)) = path.last_mut() {
+                let neighbour = below[*at].iter().chain(&above[*at]).nth(*next).copied();
+                *next += 1;
+                match neighbour {
+                    Some(neighbour) if !std::mem::replace(&mut seen[neighbour], true) => {
+                        path.push((neighbour, 0));
+                    }
+                    Some(_) => {}
+                    None => {
+                        if above[*at].is_empty() {
+                            order.push(*at);
+                        }
+                        path.pop();
+                    }
+                }
+            }
+        }
         let mut next = 0;
         while next < order.len() {
             for &small in &below[order[next]] {
@@ -233,10 +261,8 @@ impl Signature {
             let own = SortId(signature.sorts.len() as u32);
             let members: Vec<usize> =
                 order.iter().copied().filter(|&at| signature.sorts[at].kind.0 as usize == kind).collect();
-            let mut largest: Vec<usize> =
-                members.iter().copied().filter(|&at| above[at].is_empty()).collect();
-            largest.sort_unstable();
-            let text: Vec<&str> = largest.iter().map(|&at| names[at].text()).collect();
+            let largest = members.iter().filter(|&&at| above[at].is_empty());
+            let text: Vec<&str> = largest.map(|&at| names[at].text()).collect();
             let name = Name::new(&format!("[{}]", text.join(",")));
             signature.sorts.push(Sort { name, kind: KindId(kind as u32), index: 0 });
             let sorts = std::iter::once(own).chain(members.iter().map(|&at| SortId(at as u32))).collect();
