@@ -7,6 +7,8 @@ mod down;
 mod functions;
 mod level;
 mod sketch;
+mod sorts;
+mod text;
 mod up;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -169,7 +171,7 @@ impl Descent for Meta {
         &mut self,
         engine: &mut Engine,
         code: &Code,
-        symbol: SymbolId,
+        _symbol: SymbolId,
         name: &str,
         arguments: &[TermId],
     ) -> Result<Option<TermId>, Stop> {
@@ -192,7 +194,7 @@ impl Descent for Meta {
             "metaUpRls" => up(Part::Statements(StatementKind::Rule)),
             "metaUpImports" => (Part::Imports, false),
             "metaUpView" => return self.up_view(level, arguments[0]),
-            _ => return self.descend(level, symbol, name, arguments),
+            _ => return self.descend(level, name, arguments),
         };
         let flat = if has_flag { level.truth(arguments[1]) } else { Some(false) };
         Ok(flat.and_then(|flat| self.up(level, arguments[0], part, flat)))

@@ -277,7 +277,7 @@ impl Reader<'_, '_> {
     }
 
     fn attribute(&self, term: TermId, set: &mut AttributeSet) -> Option<()> {
-        const PURPOSES: [&str; 28] = [
+        const PURPOSES: [&str; 26] = [
             "assocSymbol",
             "commSymbol",
             "idemSymbol",
@@ -304,8 +304,6 @@ impl Reader<'_, '_> {
             "variantAttrSymbol",
             "narrowingSymbol",
             "printSymbol",
-            "",
-            "",
         ];
         let (level, span) = (self.level, self.span);
         let parts = level.arguments(term);

@@ -1,24 +1,19 @@
-//! The functions that go down to the object level: reducing, rewriting, matching, searching, reading and printing.
+//! The functions that go down to the object level: reducing, rewriting, matching, searching.
 
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::down::ConditionDraft;
 use super::level::Level;
 use super::sketch::{Node, Sketch, applied_name, sort_of, variable_name};
 use super::up::write_statement;
-use super::{LastSearch, Meta};
+use super::{LastSearch, Meta, sorts, text};
 use crate::engine::code::{Code, Compiled};
 use crate::engine::descent::{Around, Place};
 use crate::engine::rewrite::{Arrow, Search};
 use crate::engine::{Engine, Stop};
-use crate::grammar::Goal;
 use crate::modules::{variables_of, without_values};
 use crate::names::{Name, split};
-use crate::print::{self, Style};
-use crate::signature::{Signature, SortId, SymbolId, Theory};
-use crate::syntax::lexer::{self, Token};
+use crate::signature::{Signature, SortId, Theory};
 use crate::syntax::tree::StatementKind;
 use crate::terms::{TermId, Terms};
 
@@ -36,19 +31,13 @@ macro_rules! some {
 
 impl Meta {
     /// The value of a function; none if an argument is not well-formed.
-    pub(super) fn descend(
-        &mut self,
-        level: &mut Level<'_>,
-        symbol: SymbolId,
-        name: &str,
-        arguments: &[TermId],
-    ) -> Answer {
+    pub(super) fn descend(&mut self, level: &mut Level<'_>, name: &str, arguments: &[TermId]) -> Answer {
         match name {
             "metaUpTerm" => {
                 let sketch = Sketch::of_object(&level.code.signature, &level.engine.terms, arguments[0]);
                 return Ok(sketch.write_last(level));
             }
-            "metaDownTerm" => return Ok(Some(down_term(level, symbol, arguments[0], arguments[1]))),
+            "metaDownTerm" => return Ok(Some(down_term(level, arguments[0], arguments[1]))),
             "metaWellFormedModule" => {
                 let known = self.module(level, arguments[0]).is_some();
                 return Ok(level.engine.truth(level.code, known));
@@ -90,12 +79,12 @@ impl Meta {
             return self.search(level, module, arguments, name == "metaSearchPath");
         }
         let code = self.code(module);
-        if let Some(answer) = about_sorts(level, &code.signature, name, &arguments[1..]) {
+        if let Some(answer) = sorts::answer(level, &code.signature, name, &arguments[1..]) {
             return Ok(answer);
         }
         match name {
-            "metaParse" => return Ok(parse(level, &code, &arguments[1..])),
-            "metaPrettyPrint" => return Ok(pretty_print(level, &code, &arguments[1..])),
+            "metaParse" => return Ok(text::parse(level, &code, &arguments[1..])),
+            "metaPrettyPrint" => return Ok(text::print(level, &code, &arguments[1..])),
             _ => {}
         }
         let mut engine = self.engine(level.engine, module);
@@ -125,7 +114,8 @@ impl Meta {
             let mut engine = self.engine(level.engine, module);
             let (pattern, free) = some!(goal(level, &mut engine, &code, arguments[2], arguments[3], false));
             if !free.is_empty() {
-                return Ok(None);
+                // What has no value stands for itself, and is equal to nothing that is found.
+                return Ok(level.make(if path { "failureTraceSymbol" } else { "failure3Symbol" }, &[]));
             }
             let start = some!(down(level, &mut engine, &code, arguments[1]));
             let start = engine.reduce(start);
@@ -175,7 +165,8 @@ fn down(level: &Level<'_>, engine: &mut Engine, code: &Code, term: TermId) -> Op
     Sketch::of_meta(level, term)?.build(&code.signature, &mut engine.terms, &code.literals)
 }
 
-fn down_term(level: &mut Level<'_>, _symbol: SymbolId, term: TermId, otherwise: TermId) -> TermId {
+/// `downTerm`: in the module itself, or the second argument where that can't be done.
+fn down_term(level: &mut Level<'_>, term: TermId, otherwise: TermId) -> TermId {
     let signature = level.code.signature.clone();
     let made = Sketch::of_meta(level, term)
         .and_then(|sketch| sketch.build(&signature, &mut level.engine.terms, &level.code.literals));
@@ -529,192 +520,4 @@ fn context(
         at = parent;
     }
     sketch.write(level)?.get(inner).copied()
-}
-
-/// Functions about sorts; none if it is another one.
-fn about_sorts(
-    level: &mut Level<'_>,
-    signature: &Signature,
-    name: &str,
-    arguments: &[TermId],
-) -> Option<Option<TermId>> {
-    let sort = |level: &Level<'_>, at: usize| -> Option<SortId> {
-        sort_of(signature, level.word(*arguments.get(at)?)?.text())
-    };
-    let members = |sort: SortId| signature.kinds[signature.kind_of(sort).0 as usize].sorts.clone();
-    let answer = match name {
-        "metaSortLeq" => (|| {
-            let leq = signature.leq(sort(level, 0)?, sort(level, 1)?);
-            level.engine.truth(level.code, leq)
-        })(),
-        "metaSameKind" => (|| {
-            let same = signature.kind_of(sort(level, 0)?) == signature.kind_of(sort(level, 1)?);
-            level.engine.truth(level.code, same)
-        })(),
-        "metaLesserSorts" => (|| {
-            let of = sort(level, 0)?;
-            let lesser: Vec<SortId> =
-                members(of).into_iter().filter(|&own| own != of && signature.leq(own, of)).collect();
-            level.sorts(signature, &lesser)
-        })(),
-        "metaGlbSorts" => (|| {
-            let (one, two) = (sort(level, 0)?, sort(level, 1)?);
-            let below: Vec<SortId> = members(one)
-                .into_iter()
-                .filter(|&own| signature.leq(own, one) && signature.leq(own, two))
-                .collect();
-            let largest: Vec<SortId> = below
-                .iter()
-                .copied()
-                .filter(|&own| !below.iter().any(|&other| other != own && signature.leq(own, other)))
-                .collect();
-            level.sorts(signature, &largest)
-        })(),
-        "metaMaximalSorts" | "metaMinimalSorts" => (|| {
-            let kind = sort(level, 0).filter(|&sort| signature.is_kind(sort))?;
-            let members = &members(kind)[1..];
-            let beyond = |own: SortId, other: SortId| match name {
-                "metaMaximalSorts" => signature.leq(own, other),
-                _ => signature.leq(other, own),
-            };
-            let extreme: Vec<SortId> = members
-                .iter()
-                .copied()
-                .filter(|&own| !members.iter().any(|&other| other != own && beyond(own, other)))
-                .collect();
-            level.sorts(signature, &extreme)
-        })(),
-        "metaCompleteName" => sort(level, 0).and_then(|sort| level.sort(signature, sort)),
-        "metaGetKind" => (|| {
-            let top = signature.top(signature.kind_of(sort(level, 0)?));
-            level.sort(signature, top)
-        })(),
-        "metaGetKinds" => {
-            let tops: Vec<SortId> = signature.kinds.iter().map(|kind| kind.sorts[0]).collect();
-            level.sorts(signature, &tops)
-        }
-        "metaMaximalAritySet" => (|| {
-            let name = level.word(arguments[0])?;
-            let mut domain = Vec::new();
-            for one in level.elements(arguments[1], "qidListSymbol", "nilQidListSymbol") {
-                domain.push(signature.kind_of(sort_of(signature, level.word(one)?.text())?));
-            }
-            let range = sort(level, 2).filter(|&sort| !signature.is_kind(sort))?;
-            let symbol = signature.find(name, &domain, signature.kind_of(range))?;
-            arities(level, signature, symbol, range)
-        })(),
-        _ => return None,
-    };
-    Some(answer)
-}
-
-/// The largest arguments for which the result has a sort.
-fn arities(level: &mut Level<'_>, signature: &Signature, symbol: SymbolId, range: SortId) -> Option<TermId> {
-    let data = signature.symbol(symbol);
-    let mut domains: Vec<Vec<SortId>> = Vec::new();
-    for profile in data.profiles.iter().filter(|profile| signature.leq(profile.range, range)) {
-        domains.push(profile.domain.clone());
-        if data.comm {
-            domains.push(profile.domain.iter().rev().copied().collect());
-        }
-    }
-    let below =
-        |one: &[SortId], two: &[SortId]| one.iter().zip(two).all(|(&one, &two)| signature.leq(one, two));
-    let largest: Vec<&Vec<SortId>> = domains
-        .iter()
-        .filter(|own| !domains.iter().any(|other| other != *own && below(own, other)))
-        .collect();
-    let mut lists = Vec::new();
-    for domain in largest {
-        let mut words = Vec::new();
-        for &sort in domain {
-            words.push(level.sort(signature, sort)?);
-        }
-        let list = level.join("qidListSymbol", "nilQidListSymbol", &words)?;
-        if !lists.contains(&list) {
-            lists.push(list);
-        }
-    }
-    level.join("qidSetSymbol", "emptyQidSetSymbol", &lists)
-}
-
-/// The variables of a set, by their names.
-fn variables(level: &Level<'_>, signature: &Signature, term: TermId) -> Option<FxHashMap<Name, SortId>> {
-    let mut all = FxHashMap::default();
-    for variable in level.elements(term, "qidSetSymbol", "emptyQidSetSymbol") {
-        let word = level.word(variable)?;
-        let (name, ':', sort) = split(word.text())? else { return None };
-        all.insert(Name::new(name), sort_of(signature, sort)?);
-    }
-    Some(all)
-}
-
-fn parse(level: &mut Level<'_>, code: &Code, arguments: &[TermId]) -> Option<TermId> {
-    let signature = &code.signature;
-    let variables = variables(level, signature, arguments[0])?;
-    let span = signature.symbols[0].span;
-    let mut tokens = Vec::new();
-    for word in level.elements(arguments[1], "qidListSymbol", "nilQidListSymbol") {
-        let text = level.word(word)?.text();
-        let special =
-            text.strip_prefix('`').filter(|rest| rest.len() == 1 && rest.starts_with(lexer::is_special));
-        tokens.push(Token { name: Name::new(special.unwrap_or(text)), span, ends_line: false });
-    }
-    let kind = match level.is(arguments[2], "anyTypeSymbol") {
-        true => None,
-        false => Some(signature.kind_of(sort_of(signature, level.word(arguments[2])?.text())?)),
-    };
-    let mut terms = code.terms.clone();
-    terms.as_written = true;
-    let grammar = code.module.grammar();
-    let read = grammar.read_kind(signature, &mut terms, &variables, Goal::Term, kind, &tokens);
-    let reading = match read {
-        Ok(reading) => reading,
-        Err(no) => {
-            let at = level.number(no.at as u64)?;
-            return level.make("noParseSymbol", &[at]);
-        }
-    };
-    let mut result = |term: TermId| {
-        let sort = level.sort(signature, terms.sort(term))?;
-        let term = Sketch::of_object(signature, &terms, term).write_last(level)?;
-        level.make("resultPairSymbol", &[term, sort])
-    };
-    match reading.ambiguous {
-        Some((0, end, one, two)) if end == tokens.len() => {
-            let pairs = [result(one)?, result(two)?];
-            level.make("ambiguitySymbol", &pairs)
-        }
-        _ => result(reading.terms[0]),
-    }
-}
-
-fn pretty_print(level: &mut Level<'_>, code: &Code, arguments: &[TermId]) -> Option<TermId> {
-    let signature = &code.signature;
-    let variables = variables(level, signature, arguments[0])?;
-    let mut terms = code.terms.clone();
-    terms.as_written = true;
-    let term = Sketch::of_meta(level, arguments[1])?.build(signature, &mut terms, &code.literals)?;
-    let options = level.elements(arguments[2], "printOptionSetSymbol", "emptyPrintOptionSetSymbol");
-    let has = |purpose: &str| options.iter().any(|&option| level.is(option, purpose));
-    let style = Style {
-        format: has("formatPrintOptionSymbol"),
-        mixfix: has("mixfixSymbol"),
-        flat: has("flatSymbol"),
-        parentheses: has("withParensSymbol"),
-        number: has("numberSymbol"),
-        rational: has("ratSymbol"),
-        tokens: true,
-    };
-    let text = print::with_variables(signature, &terms, term, style, &variables);
-    let mut words = Vec::new();
-    for word in lexer::words(&text) {
-        words.push(level.quoted(&quoted_token(word))?);
-    }
-    level.join("qidListSymbol", "nilQidListSymbol", &words)
-}
-
-/// A token as the name of a quoted identifier.
-fn quoted_token(word: &str) -> String {
-    if word.len() == 1 && word.starts_with(lexer::is_special) { format!("`{word}") } else { word.to_owned() }
 }
