@@ -1053,6 +1053,12 @@ impl Chart<'_> {
                     at = first;
                 }
                 elements.reverse();
+                if self.terms.as_written && !self.signature.symbol(symbol).mixfix.is_empty() {
+                    // Chains are written without parentheses where they lean to the right.
+                    let last = elements.pop().expect("a chain has elements");
+                    let lean = |rest, &one: &TermId| self.terms.make(self.signature, symbol, &[one, rest]);
+                    return elements.iter().rev().fold(last, lean);
+                }
                 self.terms.make(self.signature, symbol, &elements)
             }
             Action::Iterate(symbol) => {

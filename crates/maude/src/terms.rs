@@ -64,6 +64,8 @@ pub struct Terms {
     garbage: usize,
     /// Which numbers of a row are terms, for each operator.
     layouts: Vec<Theory>,
+    /// Whether terms stay as they are written: nothing is flattened, sorted or left out. For reading and printing alone.
+    pub as_written: bool,
     scratch: Vec<u32>,
     work: Vec<(TermId, u32)>,
 }
@@ -503,6 +505,14 @@ impl Terms {
                 self.scratch = row;
                 made
             }
+            Theory::Pair | Theory::List if self.as_written => {
+                let row: Vec<u32> = arguments.iter().map(|argument| argument.0).collect();
+                self.made(signature, symbol, &row)
+            }
+            Theory::Bag if self.as_written => {
+                let row: Vec<u32> = arguments.iter().flat_map(|argument| [argument.0, 1]).collect();
+                self.made(signature, symbol, &row)
+            }
             Theory::Pair => {
                 let &[mut one, mut two] = arguments else { unreachable!("two arguments") };
                 if data.left_identity == Some(one) {
@@ -680,7 +690,7 @@ impl Terms {
         term: TermId,
     ) -> TermId {
         let (mut base, mut count) = (term, times.clone());
-        if self.has_top(term, symbol) {
+        if self.has_top(term, symbol) && !self.as_written {
             base = TermId(self.row(term)[0]);
             count += BigUint::from_slice(&self.row(term)[1..]);
         }

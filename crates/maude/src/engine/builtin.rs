@@ -10,6 +10,7 @@ use crate::grammar::float_of;
 use crate::names::Name;
 use crate::print::float_text;
 use crate::signature::{Signature, SymbolId};
+use crate::syntax::lexer;
 use crate::terms::{TermId, Terms};
 
 /// The most bits of a number that a power or shift may have.
@@ -633,9 +634,76 @@ impl Engine {
                 let name = words.join("`");
                 (!name.is_empty()).then(|| self.terms.quoted(&code.signature, symbol, Name::new(&name)))
             }
+            "printTokens" => {
+                let list = self.token_list(code)?;
+                let mut tokens = Vec::new();
+                for word in self.elements(list, argument) {
+                    let symbol = self.terms.symbol(word)?;
+                    if !code.signature.symbol(symbol).is_special("QuotedIdentifierSymbol") {
+                        return None;
+                    }
+                    tokens.push(self.terms.quoted_name(word).text());
+                }
+                self.make_text(code, &joined_tokens(&tokens))
+            }
+            "tokenize" => {
+                let text = self.text(code, argument)?;
+                let (symbol, list) = (code.literals.quoted?, self.token_list(code)?);
+                let mut words = Vec::new();
+                for word in lexer::words(&text) {
+                    let special = word.len() == 1 && word.starts_with(lexer::is_special);
+                    let name = if special { format!("`{word}") } else { word.to_owned() };
+                    words.push(self.terms.quoted(&code.signature, symbol, Name::new(&name)));
+                }
+                match words[..] {
+                    [] => code.signature.symbol(list).identity(),
+                    [only] => Some(only),
+                    _ => Some(self.terms.make(&code.signature, list, &words)),
+                }
+            }
             _ => None,
         }
     }
+
+    /// The operator of lists of quoted identifiers.
+    fn token_list(&self, code: &Code) -> Option<SymbolId> {
+        let kind = code.signature.symbol(code.literals.quoted?).range;
+        code.signature.find(Name::new("__"), &[kind, kind], kind)
+    }
+
+    /// The elements of a list.
+    fn elements(&self, symbol: SymbolId, term: TermId) -> Vec<TermId> {
+        if self.terms.has_top(term, symbol) {
+            return self.terms.arguments(term);
+        }
+        let empty = self.code.signature.symbol(symbol).identity() == Some(term);
+        if empty { Vec::new() } else { vec![term] }
+    }
+}
+
+/// Tokens as a text, with blanks between those that are not brackets.
+fn joined_tokens(tokens: &[&str]) -> String {
+    let mut text = String::new();
+    // Whether a blank is due before the next word.
+    let mut blank = false;
+    for &token in tokens {
+        let plain = token.strip_prefix('`').filter(|rest| rest.len() == 1).unwrap_or(token);
+        match plain {
+            "\\n" => text.push('\n'),
+            "\\t" => text.push('\t'),
+            "\\s" => text.push(' '),
+            ")" | "]" | "}" | "," => text.push_str(plain),
+            "(" | "[" | "{" => text.push_str(plain),
+            word => {
+                if blank {
+                    text.push(' ');
+                }
+                text.push_str(word);
+            }
+        }
+        blank = !matches!(plain, "\\n" | "\\t" | "\\s" | "(" | "[" | "{");
+    }
+    text
 }
 
 /// The floating-point number next to a fraction.

@@ -665,6 +665,7 @@ fn parse(level: &mut Level<'_>, code: &Code, arguments: &[TermId]) -> Option<Ter
         false => Some(signature.kind_of(sort_of(signature, level.word(arguments[2])?.text())?)),
     };
     let mut terms = code.terms.clone();
+    terms.as_written = true;
     let grammar = code.module.grammar();
     let read = grammar.read_kind(signature, &mut terms, &variables, Goal::Term, kind, &tokens);
     let reading = match read {
@@ -692,6 +693,7 @@ fn pretty_print(level: &mut Level<'_>, code: &Code, arguments: &[TermId]) -> Opt
     let signature = &code.signature;
     let variables = variables(level, signature, arguments[0])?;
     let mut terms = code.terms.clone();
+    terms.as_written = true;
     let term = Sketch::of_meta(level, arguments[1])?.build(signature, &mut terms, &code.literals)?;
     let options = level.elements(arguments[2], "printOptionSetSymbol", "emptyPrintOptionSetSymbol");
     let has = |purpose: &str| options.iter().any(|&option| level.is(option, purpose));
