@@ -774,7 +774,7 @@ impl Session {
         let mut engine = self.engine(&code, code.terms.clone());
         let mut found = Vec::new();
         let limit = most.map_or(usize::MAX, |most| most as usize);
-        let partly = terms.symbol(pattern_term).is_some_and(|top| {
+        let partly = terms.symbol(pattern_term).or_else(|| terms.symbol(subject)).is_some_and(|top| {
             let theory = module.signature.symbol(top).theory;
             matches!(theory, Theory::List | Theory::Bag | Theory::Iter)
         });
