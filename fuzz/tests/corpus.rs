@@ -100,7 +100,7 @@ fn models() {
             extension => format!("corpus/{extension}"),
         };
         // A model in Maude imports a prelude, which takes some milliseconds.
-        let rounds = if extension == "maude" { ROUNDS / 10 } else { ROUNDS };
+        let rounds = if extension == "maude" { ROUNDS / 40 } else { ROUNDS };
         survive_rounds(&corpus, rounds, |data: &[u8]| fuzz::model(extension, data));
     }
 }
