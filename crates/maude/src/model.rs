@@ -135,7 +135,7 @@ impl MaudeModel {
             atoms,
             used,
             watch,
-            limits: Limits { rewrites: 100_000_000, ..Limits::default() },
+            limits: Limits { rewrites: 10_000_000, bytes: 4 << 30, depth: 400_000, ..Limits::default() },
             printer,
         };
         let number = {

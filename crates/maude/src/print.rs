@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 
 use crate::names::Name;
-use crate::signature::{Signature, SortId, SymbolId, Theory};
+use crate::signature::{KindId, Signature, SortId, SymbolId, Theory};
 use crate::syntax::lexer::is_special;
 use crate::terms::{TermId, Terms, Top};
 
@@ -85,15 +85,18 @@ pub fn with_variables(
 }
 
 /// No neighbour.
-const NOBODY: u32 = u32::MAX;
+const NOBODY: Neighbour = (u32::MAX, KindId(u32::MAX));
+
+/// The precedence of an operator next to a term, and the kind of its results.
+type Neighbour = (u32, KindId);
 
 /// Where a term stands: the largest precedence that needs no parentheses, and the precedences of the operators whose words
 /// are next to it.
 #[derive(Clone, Copy)]
 struct Place {
     limit: u32,
-    left: u32,
-    right: u32,
+    left: Neighbour,
+    right: Neighbour,
 }
 
 impl Place {
@@ -214,7 +217,11 @@ impl Printer<'_> {
             }
         }
         if data.is_special("SortTestSymbol") {
-            self.term(arguments[0], Place { right: data.prec, ..Place::alone(data.gather[0]) }, known);
+            self.term(
+                arguments[0],
+                Place { right: (data.prec, data.range), ..Place::alone(data.gather[0]) },
+                known,
+            );
             self.out.push_str(" :: ");
             self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
             return;
@@ -246,12 +253,13 @@ impl Printer<'_> {
             return;
         }
         // What is open at an end could take a neighbour's argument.
-        let takes = |end: Option<&Option<Name>>, hole: Option<&u32>, neighbour: u32| {
-            end == Some(&None) && hole.is_some_and(|&limit| neighbour <= limit)
+        let takes = |end: Option<&Option<Name>>, hole: Option<(&u32, &KindId)>, (prec, kind): Neighbour| {
+            end == Some(&None) && hole.is_some_and(|(&limit, &own)| prec <= limit && own == kind)
         };
+        let holes = || data.gather.iter().zip(&data.domain);
         let wrapped = data.prec > place.limit
-            || takes(data.mixfix.first(), data.gather.first(), place.left)
-            || takes(data.mixfix.last(), data.gather.last(), place.right)
+            || takes(data.mixfix.first(), holes().next(), place.left)
+            || takes(data.mixfix.last(), holes().next_back(), place.right)
             || (self.style.parentheses && !arguments.is_empty());
         let (outer_left, outer_right) = if wrapped { (NOBODY, NOBODY) } else { (place.left, place.right) };
         if wrapped {
@@ -279,9 +287,9 @@ impl Printer<'_> {
                             };
                             let first = next == 0 && data.mixfix.first() == Some(&None);
                             let last = next + 1 == arguments.len() && data.mixfix.last() == Some(&None);
-                            let open = |end: bool, outer: u32, at: bool| match (end, at) {
+                            let open = |end: bool, outer: Neighbour, at: bool| match (end, at) {
                                 (true, _) => outer,
-                                (false, true) => data.prec,
+                                (false, true) => (data.prec, data.range),
                                 (false, false) => NOBODY,
                             };
                             let inner = Place {

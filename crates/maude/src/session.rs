@@ -2,7 +2,7 @@
 //! Maude's form.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use model::{Missing, Text, Texts};
@@ -27,6 +27,27 @@ use crate::terms::{TermId, Terms};
 const PRELUDE: &str = include_str!("prelude/prelude.maude");
 /// The modules of `load model-checker`.
 const MODEL_CHECKER: &str = include_str!("prelude/model_checker.maude");
+
+/// The modules of the prelude where it is the first text, read once for all sessions; `BOOL` and `NAT` are flat already,
+/// because nearly every module needs them.
+static BUILT_IN: LazyLock<(FileId, Database)> = LazyLock::new(|| {
+    let mut sources = Sources::new();
+    let file = sources.add_given("prelude.maude", PRELUDE);
+    let (items, _) = parser::parse(&sources, file);
+    let mut database = Database::default();
+    for item in items {
+        match item {
+            Item::Module(module) => database.add_module(module),
+            Item::View(view) => database.add_view(view),
+            Item::Command(_) | Item::Load(..) => {}
+        }
+    }
+    for name in ["BOOL", "NAT"] {
+        let flat = database.module(Name::new(name), None, &sources);
+        debug_assert!(flat.is_ok(), "{:?}", database.diagnostics);
+    }
+    (file, database)
+});
 
 /// How deep files may load each other.
 const DEEPEST_LOAD: usize = 40;
@@ -146,7 +167,12 @@ impl Session {
         };
         let file = session.sources.add_given("prelude.maude", PRELUDE);
         session.prelude = Some(file);
-        session.learn(file);
+        let (known, database) = &*BUILT_IN;
+        if *known == file {
+            session.database = database.clone();
+        } else {
+            session.learn(file);
+        }
         session.database.automatic = vec![Name::new("BOOL")];
         session.database.last = None;
         session.current = Some(Name::new("CONVERSION"));
@@ -748,7 +774,7 @@ impl Session {
         let mut engine = self.engine(&code, code.terms.clone());
         let mut found = Vec::new();
         let limit = most.map_or(usize::MAX, |most| most as usize);
-        let partly = terms.symbol(pattern_term).is_some_and(|top| {
+        let partly = terms.symbol(pattern_term).or_else(|| terms.symbol(subject)).is_some_and(|top| {
             let theory = module.signature.symbol(top).theory;
             matches!(theory, Theory::List | Theory::Bag | Theory::Iter)
         });

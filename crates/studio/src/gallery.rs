@@ -73,10 +73,10 @@ pub fn entries() -> Vec<Entry> {
     entries
 }
 
-/// The comment at the start of a model: lines that begin with `--`, or the first one of an XML file.
+/// The comment at the start of a model: lines that begin with `--` or `***`, or the first one of an XML file.
 fn first_comment(text: &str) -> String {
     let words = |lines: &mut dyn Iterator<Item = &str>| {
-        let words = lines.map(|line| line.trim_start().trim_start_matches('-').trim());
+        let words = lines.map(|line| line.trim_start().trim_start_matches(['-', '*']).trim());
         words.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
     };
     match text.trim_start().starts_with('<') {
@@ -85,7 +85,8 @@ fn first_comment(text: &str) -> String {
             words(&mut comment.map_or("", |(comment, _)| comment).lines())
         }
         false => {
-            let is_comment = |line: &&str| line.trim_start().starts_with("--") || line.trim().is_empty();
+            let begins = |line: &str| line.starts_with("--") || line.starts_with("***");
+            let is_comment = |line: &&str| begins(line.trim_start()) || line.trim().is_empty();
             words(&mut text.lines().take_while(is_comment))
         }
     }

@@ -689,7 +689,7 @@ fn the_page_is_told_which_files_there_are() {
     assert_eq!(files["systems"], serde_json::json!(["aut", "dot", "json"]));
     assert_eq!(
         files["hint"],
-        "A model (.lnt, .net, .pnml or .exp) or a transition system (.aut, .dot or .json), the files it refers to, and \
+        "A model (.lnt, .net, .pnml, .maude or .exp) or a transition system (.aut, .dot or .json), the files it refers to, and \
          a property (.mcl)"
     );
 }
