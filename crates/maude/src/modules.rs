@@ -1166,6 +1166,14 @@ impl Database {
                         let Some(sort) = view.to.signature.sort(name) else { return Err(Broken) };
                         parameters.push(terms.variable(argument, sort));
                     }
+                    let mut used = Vec::new();
+                    variables_of(&terms, body, &mut used);
+                    if let Some(&free) = used.iter().find(|variable| !parameters.contains(variable)) {
+                        let name = crate::print::plain(&view.to.signature, &terms, free);
+                        let error = Diagnostic::error(format!("variable `{name}` has no value in the term"))
+                            .label(*span, "it is no argument on the left side");
+                        return self.fail(error);
+                    }
                     let arity = parameters.len();
                     let target = Target::Term(view.to.clone(), Arc::new(terms), parameters, body);
                     let profiles: Vec<_> = copy

@@ -1,7 +1,6 @@
 //! The meta-level: what is computed in modules that are terms does not depend on when garbage is collected, ends where the
 //! session's limits say, and what is not supported says so.
 
-#[allow(dead_code)]
 mod answers;
 
 use answers::{answers, ours};
