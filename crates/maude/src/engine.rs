@@ -95,7 +95,6 @@ pub struct Engine {
     depth: u32,
     ticks: u32,
     rule_turns: Vec<u32>,
-    pool: Vec<Vec<u32>>,
     pairs: Vec<Vec<[u32; 2]>>,
     parts: Vec<(TermId, u32)>,
     positions: Vec<rewrite::Position>,
@@ -137,7 +136,6 @@ impl Engine {
             depth: 0,
             ticks: 0,
             rule_turns: vec![0; symbols],
-            pool: Vec::new(),
             pairs: Vec::new(),
             parts: Vec::new(),
             positions: Vec::new(),
@@ -269,8 +267,7 @@ impl Engine {
         if plain {
             let term = self.stack.pop().expect("it is there");
             let made = self.terms.make_iter(&code.signature, symbol, count, term);
-            let (sort, _) = self.terms.sort_of_row(&code.signature, symbol, self.terms.row(made));
-            self.terms.set_sort(made, sort);
+            self.terms.renew_sort(&code.signature, made);
             self.terms.set_reduced(made);
             return Ok(made);
         }
@@ -679,8 +676,7 @@ impl Engine {
         };
         self.stack.truncate(start);
         if !self.terms.is_reduced(term) {
-            let (sort, _) = self.terms.sort_of_row(&code.signature, symbol, self.terms.row(term));
-            self.terms.set_sort(term, sort);
+            self.terms.renew_sort(&code.signature, term);
             self.terms.set_reduced(term);
         }
         term
@@ -705,8 +701,7 @@ impl Engine {
             self.terms.set_reduced(term);
             return Ok(());
         };
-        let (mut sort, _) = self.terms.sort_of_row(&code.signature, symbol, self.terms.row(term));
-        self.terms.set_sort(term, sort);
+        let mut sort = self.terms.renew_sort(&code.signature, term);
         self.terms.set_reduced(term);
         let memberships = &code.memberships_of[symbol.0 as usize];
         let mut at = 0;

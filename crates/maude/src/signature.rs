@@ -121,6 +121,9 @@ pub struct Symbol {
     pub span: Span,
     /// The module that declares it first.
     pub module: Name,
+    /// For lists and bags: a sort that every application has whose arguments are below it. Then the sort of a list does
+    /// not depend on what is in it.
+    pub plateau: Option<SortId>,
     diagram: Vec<u32>,
 }
 
@@ -393,11 +396,27 @@ impl Signature {
             }
             let (diagram, conflict) = self.diagram(&symbol);
             self.symbols[at].diagram = diagram;
+            self.symbols[at].plateau = self.plateau(SymbolId(at as u32));
             if let Some((one, two)) = conflict {
                 irregular.push((SymbolId(at as u32), one, two));
             }
         }
         irregular
+    }
+
+    fn plateau(&self, id: SymbolId) -> Option<SortId> {
+        let symbol = self.symbol(id);
+        if !symbol.is_assoc() {
+            return None;
+        }
+        let sorts = &self.kinds[symbol.range.0 as usize].sorts;
+        let is_plateau = |&sort: &SortId| {
+            let below: Vec<SortId> = sorts.iter().copied().filter(|&small| self.leq(small, sort)).collect();
+            let flat = |&(one, two): &(SortId, SortId)| self.least_sort(id, [one, two].into_iter()) == sort;
+            // Few kinds have more sorts, and testing all pairs of them would take too long.
+            below.len() <= 64 && below.iter().all(|&one| below.iter().all(|&two| flat(&(one, two))))
+        };
+        symbol.profiles.iter().map(|profile| profile.range).find(is_plateau)
     }
 
     fn diagram(&self, symbol: &Symbol) -> (Vec<u32>, Option<(SortId, SortId)>) {
@@ -551,6 +570,7 @@ impl Symbol {
             mixfix,
             span,
             module,
+            plateau: None,
             diagram: Vec::new(),
         };
         symbol.default_syntax(false);

@@ -28,18 +28,36 @@ const REDUCED: u32 = 1 << 24;
 const OPEN: u32 = 1 << 25;
 const MARKED: u32 = 1 << 26;
 const FREE: u32 = 1 << 27;
+/// Every element of a list or bag has a sort below the plateau of the operator ([`Symbol::plateau`]).
+///
+/// [`Symbol::plateau`]: crate::signature::Symbol::plateau
+const EVEN: u32 = 1 << 28;
+/// Where the row is: up to two numbers are in the node, more in the table of rows or, for lists, in stretches.
+const STORAGE: u32 = 29;
+const APART: u32 = 3;
+const STRETCH: u32 = 4;
 /// What the rows of floating-point numbers and quoted identifiers begin with; those of strings begin with a length.
 const FLOAT: u32 = u32::MAX;
 const QUOTED: u32 = u32::MAX - 1;
 
+/// A place for elements that nobody has taken yet.
+const SLACK: u32 = u32::MAX;
+
 #[derive(Clone, Copy, Debug)]
 struct Node {
     symbol: u32,
-    start: u32,
-    len: u32,
-    /// The sort, and flags.
+    /// The sort, flags, and where the row is.
     sort: u32,
-    hash: u32,
+    /// The row; else where it begins (for lists: the number of the stretch), and its length.
+    data: [u32; 2],
+}
+
+/// The elements of a list: a part of the table of elements, which other lists may share.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    start: u32,
+    /// A hash that can be cut and joined.
+    sum: u64,
 }
 
 /// What the top of a term is.
@@ -56,12 +74,13 @@ pub enum Top {
 pub struct Terms {
     nodes: Vec<Node>,
     rows: Vec<u32>,
+    /// Elements of lists, and room around them.
+    elements: Vec<u32>,
+    stretches: Vec<Stretch>,
     /// Hashes and numbers of nodes plus one, by their hashes; zero where there is none.
     table: Vec<(u32, u32)>,
     used: usize,
     free: Vec<u32>,
-    /// Rows that nothing uses any more.
-    garbage: usize,
     /// Which numbers of a row are terms, for each operator.
     layouts: Vec<Theory>,
     /// Whether terms stay as they are written: nothing is flattened, sorted or left out. For reading and printing alone.
@@ -86,6 +105,67 @@ fn hash_of(symbol: u32, row: &[u32]) -> u32 {
     if let [last] = rest {
         hash = fold(hash, u64::from(*last));
     }
+    (hash ^ hash >> 32) as u32
+}
+
+/// Some elements of a list: themselves, or where they are and how many.
+#[derive(Clone, Copy)]
+enum Piece {
+    Here([u32; 2], usize),
+    There(usize, usize),
+}
+
+impl Piece {
+    fn len(self) -> usize {
+        match self {
+            Self::Here(_, length) | Self::There(_, length) => length,
+        }
+    }
+}
+
+/// What the hash of a list is made of: the sum of its elements, each scrambled and multiplied by a power of this.
+const BASE: u64 = 0xD6E8_FEB8_6659_FD93;
+const INVERSE: u64 = inverse(BASE);
+
+/// The inverse of an odd number, by Newton's method: every round doubles the number of right bits.
+const fn inverse(number: u64) -> u64 {
+    let mut inverse = number;
+    let mut round = 0;
+    while round < 6 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(number.wrapping_mul(inverse)));
+        round += 1;
+    }
+    inverse
+}
+
+#[inline]
+fn scramble(element: u32) -> u64 {
+    let product = (u64::from(element) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ product >> 29
+}
+
+fn power(mut exponent: usize) -> u64 {
+    let (mut square, mut result) = (BASE, 1u64);
+    while exponent > 0 {
+        if exponent & 1 != 0 {
+            result = result.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        exponent >>= 1;
+    }
+    result
+}
+
+fn sum_of(row: &[u32]) -> u64 {
+    row.iter().rev().fold(0, |sum: u64, &element| sum.wrapping_mul(BASE).wrapping_add(scramble(element)))
+}
+
+/// The hash of a list that is longer than two elements.
+#[inline]
+fn hash_of_list(symbol: u32, length: usize, sum: u64) -> u32 {
+    let word = sum ^ (u64::from(symbol) << 40) ^ length as u64;
+    let product = u128::from(word ^ 0x2545_F491_4F6C_DD1D) * u128::from(0x9E37_79B9_7F4A_7C15u64);
+    let hash = (product as u64) ^ (product >> 64) as u64;
     (hash ^ hash >> 32) as u32
 }
 
@@ -120,7 +200,15 @@ impl Terms {
     /// The memory it takes.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
-            + (self.rows.capacity() + self.table.capacity() * 2 + self.free.capacity()) * 4
+            + self.stretches.capacity() * size_of::<Stretch>()
+            + (self.rows.capacity() + self.elements.capacity()) * 4
+            + (self.table.capacity() * 2 + self.free.capacity()) * 4
+    }
+
+    /// A measure of the memory that terms take, which grows with every new one.
+    #[inline]
+    pub fn volume(&self) -> usize {
+        self.used * 8 + self.rows.len() + self.elements.len() + self.stretches.len() * 4
     }
 
     /// The top of a term.
@@ -151,8 +239,19 @@ impl Terms {
     /// The row of a term.
     #[inline]
     pub fn row(&self, term: TermId) -> &[u32] {
-        let node = self.nodes[term.0 as usize];
-        &self.rows[node.start as usize..(node.start + node.len) as usize]
+        self.row_of(&self.nodes[term.0 as usize])
+    }
+
+    #[inline]
+    fn row_of<'a>(&'a self, node: &'a Node) -> &'a [u32] {
+        match node.sort >> STORAGE {
+            APART => &self.rows[node.data[0] as usize..][..node.data[1] as usize],
+            STRETCH => {
+                let start = self.stretches[node.data[0] as usize].start;
+                &self.elements[start as usize..][..node.data[1] as usize]
+            }
+            length => &node.data[..length as usize],
+        }
     }
 
     /// The least sort of a term.
@@ -350,16 +449,61 @@ impl Terms {
     /// A term whose row is made already; it is in the form that the laws ask for.
     #[inline]
     pub fn made(&mut self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> TermId {
+        if row.len() > 2 && self.layouts[symbol.0 as usize] == Theory::List {
+            return self.made_list(signature, symbol, row);
+        }
         let hash = hash_of(symbol.0, row);
-        if let Some(known) = self.find(symbol.0, row, hash) {
+        if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
             return known;
         }
+        let sort = self.sort_and_flags(signature, symbol, row);
+        self.add(symbol.0, row, sort, hash)
+    }
+
+    /// Finds the sort of a term again, after those of its arguments have become known.
+    pub fn renew_sort(&mut self, signature: &Signature, term: TermId) -> SortId {
+        let node = &self.nodes[term.0 as usize];
+        let symbol = SymbolId(node.symbol);
+        if node.sort & EVEN != 0
+            && let Some(plateau) = signature.symbol(symbol).plateau
+        {
+            self.set_sort(term, plateau);
+            return plateau;
+        }
+        let sort = self.sort_and_flags(signature, symbol, self.row_of(node));
+        let kept = node.sort & !(SORT | EVEN | OPEN);
+        self.nodes[term.0 as usize].sort = kept | sort;
+        SortId(sort & SORT)
+    }
+
+    /// The sort that the declarations give to a row, with the flags that follow from its arguments.
+    fn sort_and_flags(&self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> u32 {
+        let step = match self.layouts[symbol.0 as usize] {
+            Theory::List => 1,
+            Theory::Bag => 2,
+            _ => {
+                let (sort, open) = self.sort_of_row(signature, symbol, row);
+                return sort.0 | if open { OPEN } else { 0 };
+            }
+        };
+        if let Some(plateau) = signature.symbol(symbol).plateau {
+            let mut flags = 0;
+            let mut even = row.len() > 1;
+            for &term in row.iter().step_by(step) {
+                let sort = self.nodes[term as usize].sort;
+                flags |= sort & OPEN;
+                even &= signature.leq(SortId(sort & SORT), plateau);
+            }
+            if even {
+                return plateau.0 | flags | EVEN;
+            }
+        }
         let (sort, open) = self.sort_of_row(signature, symbol, row);
-        self.add(symbol.0, row, sort.0 | if open { OPEN } else { 0 }, hash)
+        sort.0 | if open { OPEN } else { 0 }
     }
 
     /// The sort that the declarations give to a row, and whether it has variables.
-    pub fn sort_of_row(&self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> (SortId, bool) {
+    fn sort_of_row(&self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> (SortId, bool) {
         let mut open = 0;
         let mut sort_of = |term: u32| {
             let sort = self.nodes[term as usize].sort;
@@ -417,8 +561,188 @@ impl Terms {
         (sort, open != 0)
     }
 
+    /// A list of more than two elements.
+    fn made_list(&mut self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> TermId {
+        let sum = sum_of(row);
+        let hash = hash_of_list(symbol.0, row.len(), sum);
+        if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
+            return known;
+        }
+        let sort = self.sort_and_flags(signature, symbol, row);
+        let start = self.elements.len() as u32;
+        self.elements.extend_from_slice(row);
+        self.add_list(symbol.0, Stretch { start, sum }, row.len(), sort, hash)
+    }
+
+    /// How many elements a term has as a list.
     #[inline]
-    fn find(&self, symbol: u32, row: &[u32], hash: u32) -> Option<TermId> {
+    pub fn count(&self, signature: &Signature, symbol: SymbolId, list: TermId) -> usize {
+        let node = &self.nodes[list.0 as usize];
+        if node.symbol == symbol.0 {
+            return self.row_of(node).len();
+        }
+        usize::from(signature.symbol(symbol).identity() != Some(list))
+    }
+
+    /// An element of a term as a list.
+    #[inline]
+    pub fn element(&self, symbol: SymbolId, list: TermId, at: usize) -> TermId {
+        let node = &self.nodes[list.0 as usize];
+        if node.symbol == symbol.0 { TermId(self.row_of(node)[at]) } else { list }
+    }
+
+    /// Some neighbouring elements of a list, as a term: the list may be any term, which then is its only element. It takes
+    /// time for what is left out or for what is taken, whichever is less.
+    pub fn part(
+        &mut self,
+        signature: &Signature,
+        symbol: SymbolId,
+        list: TermId,
+        from: usize,
+        to: usize,
+    ) -> TermId {
+        let node = self.nodes[list.0 as usize];
+        if node.symbol != symbol.0 {
+            return if to > from { list } else { self.no_elements(signature, symbol) };
+        }
+        let row = self.row_of(&node);
+        match to - from {
+            0 => return self.no_elements(signature, symbol),
+            1 => return TermId(row[from]),
+            2 => {
+                let pair = [row[from], row[from + 1]];
+                return self.made(signature, symbol, &pair);
+            }
+            all if all == row.len() => return list,
+            _ => {}
+        }
+        let whole = self.stretches[node.data[0] as usize];
+        let part = &row[from..to];
+        let sum = if part.len() < row.len() / 2 {
+            sum_of(part)
+        } else {
+            let last = sum_of(&row[to..]).wrapping_mul(power(to));
+            row[..from].iter().fold(whole.sum.wrapping_sub(last), |sum, &element| {
+                sum.wrapping_sub(scramble(element)).wrapping_mul(INVERSE)
+            })
+        };
+        let start = whole.start + from as u32;
+        let hash = hash_of_list(symbol.0, part.len(), sum);
+        let same = |known: &[u32]| std::ptr::eq(known, part) || known == part;
+        if let Some(known) = self.find(symbol.0, hash, same) {
+            return known;
+        }
+        let plateau = signature.symbol(symbol).plateau;
+        let sort = match (node.sort & (EVEN | OPEN), plateau) {
+            (EVEN, Some(plateau)) => plateau.0 | EVEN,
+            _ => self.sort_and_flags(signature, symbol, part),
+        };
+        let length = part.len();
+        self.add_list(symbol.0, Stretch { start, sum }, length, sort, hash)
+    }
+
+    /// What is left where no element is.
+    fn no_elements(&self, signature: &Signature, symbol: SymbolId) -> TermId {
+        signature.symbol(symbol).identity().expect("only identities disappear")
+    }
+
+    /// A list of the elements of one term and then those of another; neither is an identity. Where there is room beside
+    /// the longer one, its elements are not copied.
+    fn join(&mut self, signature: &Signature, symbol: SymbolId, one: TermId, two: TermId) -> TermId {
+        let (a, b) = (self.nodes[one.0 as usize], self.nodes[two.0 as usize]);
+        let only = [[one.0], [two.0]];
+        let row_a = if a.symbol == symbol.0 { self.row_of(&a) } else { &only[0] };
+        let row_b = if b.symbol == symbol.0 { self.row_of(&b) } else { &only[1] };
+        let (count_a, count_b) = (row_a.len(), row_b.len());
+        if count_a + count_b == 2 {
+            return self.made(signature, symbol, &[one.0, two.0]);
+        }
+        let sum = |node: &Node, row: &[u32]| match node.sort >> STORAGE {
+            STRETCH if row.len() > 2 => self.stretches[node.data[0] as usize].sum,
+            _ => sum_of(row),
+        };
+        let sum = sum(&a, row_a).wrapping_add(sum(&b, row_b).wrapping_mul(power(count_a)));
+        let hash = hash_of_list(symbol.0, count_a + count_b, sum);
+        let same = |known: &[u32]| {
+            let (first, second) = known.split_at(count_a.min(known.len()));
+            let beside = |one: &[u32], two: &[u32]| std::ptr::eq(one, two) || one == two;
+            beside(first, row_a) && beside(second, row_b)
+        };
+        if let Some(known) = self.find(symbol.0, hash, same) {
+            return known;
+        }
+        let plateau = signature.symbol(symbol).plateau;
+        let is_even = |node: &Node| {
+            let own = SortId(node.sort & SORT);
+            match node.symbol == symbol.0 {
+                true => node.sort & EVEN != 0,
+                false => plateau.is_some_and(|plateau| signature.leq(own, plateau)),
+            }
+        };
+        let known_sort = match plateau {
+            Some(plateau) if is_even(&a) && is_even(&b) => Some(plateau.0 | EVEN | (a.sort | b.sort) & OPEN),
+            _ => None,
+        };
+        let piece = |node: &Node, row: &[u32]| match *row {
+            [one] => Piece::Here([one, 0], 1),
+            [one, two] => Piece::Here([one, two], 2),
+            _ => Piece::There(self.stretches[node.data[0] as usize].start as usize, row.len()),
+        };
+        let (piece_a, piece_b) = (piece(&a, row_a), piece(&b, row_b));
+        let start = self.place(piece_a, piece_b);
+        let length = count_a + count_b;
+        let sort = known_sort.unwrap_or_else(|| {
+            self.sort_and_flags(signature, symbol, &self.elements[start as usize..][..length])
+        });
+        self.add_list(symbol.0, Stretch { start, sum }, length, sort, hash)
+    }
+
+    /// Puts elements beside each other, where one of them is if there is room; gives the place.
+    fn place(&mut self, a: Piece, b: Piece) -> u32 {
+        let (count_a, count_b) = (a.len(), b.len());
+        let is_free = |place: &[u32]| place.iter().all(|&element| element == SLACK);
+        if let Piece::There(start, _) = b
+            && count_a <= count_b
+            && start >= count_a
+            && is_free(&self.elements[start - count_a..start])
+        {
+            self.write(a, start - count_a);
+            return (start - count_a) as u32;
+        }
+        if let Piece::There(start, length) = a
+            && count_b <= count_a
+        {
+            let end = start + length;
+            let room = &self.elements[end..(end + count_b).min(self.elements.len())];
+            if is_free(room) {
+                let lacking = count_b - room.len();
+                self.elements.resize(self.elements.len() + lacking, SLACK);
+                self.write(b, end);
+                return start as u32;
+            }
+        }
+        // Room on the side where it has grown: the next ones are likely to come there.
+        let (before, after) = match count_a.cmp(&count_b) {
+            Ordering::Less => (count_b, 0),
+            Ordering::Equal => (0, 0),
+            Ordering::Greater => (0, count_a),
+        };
+        let start = self.elements.len() + before;
+        self.elements.resize(start + count_a + count_b + after, SLACK);
+        self.write(a, start);
+        self.write(b, start + count_a);
+        start as u32
+    }
+
+    fn write(&mut self, piece: Piece, at: usize) {
+        match piece {
+            Piece::Here(row, length) => self.elements[at..at + length].copy_from_slice(&row[..length]),
+            Piece::There(start, length) => self.elements.copy_within(start..start + length, at),
+        }
+    }
+
+    #[inline]
+    fn find(&self, symbol: u32, hash: u32, same: impl Fn(&[u32]) -> bool) -> Option<TermId> {
         if self.table.is_empty() {
             return None;
         }
@@ -431,11 +755,7 @@ impl Terms {
             }
             if known == hash {
                 let node = &self.nodes[entry as usize - 1];
-                let start = node.start as usize;
-                if node.symbol == symbol
-                    && node.len as usize == row.len()
-                    && self.rows[start..start + row.len()] == *row
-                {
+                if node.symbol == symbol && same(self.row_of(node)) {
                     return Some(TermId(entry - 1));
                 }
             }
@@ -444,12 +764,30 @@ impl Terms {
     }
 
     fn add(&mut self, symbol: u32, row: &[u32], sort: u32, hash: u32) -> TermId {
+        let (storage, data) = match *row {
+            [] => (0, [0, 0]),
+            [one] => (1, [one, 0]),
+            [one, two] => (2, [one, two]),
+            _ => {
+                let start = self.rows.len() as u32;
+                self.rows.extend_from_slice(row);
+                (APART, [start, row.len() as u32])
+            }
+        };
+        self.add_node(Node { symbol, sort: sort | storage << STORAGE, data }, hash)
+    }
+
+    fn add_list(&mut self, symbol: u32, stretch: Stretch, length: usize, sort: u32, hash: u32) -> TermId {
+        let number = self.stretches.len() as u32;
+        self.stretches.push(stretch);
+        let node = Node { symbol, sort: sort | STRETCH << STORAGE, data: [number, length as u32] };
+        self.add_node(node, hash)
+    }
+
+    fn add_node(&mut self, node: Node, hash: u32) -> TermId {
         if (self.used + 1) * 4 > self.table.len() * 3 {
-            self.rehash((self.table.len() * 2).max(1024));
+            self.grow();
         }
-        let start = self.rows.len() as u32;
-        self.rows.extend_from_slice(row);
-        let node = Node { symbol, start, len: row.len() as u32, sort, hash };
         let number = match self.free.pop() {
             Some(number) => {
                 self.nodes[number as usize] = node;
@@ -472,23 +810,27 @@ impl Terms {
 
     fn intern(&mut self, symbol: u32, row: &[u32], sort: u32) -> TermId {
         let hash = hash_of(symbol, row);
-        match self.find(symbol, row, hash) {
+        match self.find(symbol, hash, |known| known == row) {
             Some(known) => known,
             None => self.add(symbol, row, sort, hash),
         }
     }
 
-    fn rehash(&mut self, size: usize) {
-        self.table.clear();
-        self.table.resize(size, (0, 0));
+    fn grow(&mut self) {
+        self.rehash((self.table.len() * 2).max(1024), |_| true);
+    }
+
+    /// Makes the table anew with the terms that are to stay.
+    fn rehash(&mut self, size: usize, stays: impl Fn(usize) -> bool) {
+        let old = std::mem::replace(&mut self.table, vec![(0, 0); size]);
         let mask = size - 1;
-        for (number, node) in self.nodes.iter().enumerate() {
-            if node.sort & FREE == 0 {
-                let mut at = node.hash as usize & mask;
+        for (hash, entry) in old {
+            if entry != 0 && stays(entry as usize - 1) {
+                let mut at = hash as usize & mask;
                 while self.table[at].1 != 0 {
                     at = (at + 1) & mask;
                 }
-                self.table[at] = (node.hash, number as u32 + 1);
+                self.table[at] = (hash, entry);
             }
         }
     }
@@ -530,6 +872,20 @@ impl Terms {
                 self.made(signature, symbol, &[one.0, two.0])
             }
             Theory::List => {
+                // The usual laws: both sides have the same identity, or none.
+                if data.left_identity == data.right_identity {
+                    let is_identity = |term: TermId| data.left_identity == Some(term);
+                    let mut whole = None;
+                    for &argument in arguments.iter().rev() {
+                        whole = match whole {
+                            None => Some(argument),
+                            Some(rest) if is_identity(argument) => Some(rest),
+                            Some(rest) if is_identity(rest) => Some(argument),
+                            Some(rest) => Some(self.join(signature, symbol, argument, rest)),
+                        };
+                    }
+                    return whole.unwrap_or_else(|| self.no_elements(signature, symbol));
+                }
                 let mut row = std::mem::take(&mut self.scratch);
                 row.clear();
                 for &argument in arguments {
@@ -718,7 +1074,7 @@ impl Terms {
         }
         let (a, b) = (self.nodes[one.0 as usize], self.nodes[two.0 as usize]);
         if a.symbol != b.symbol {
-            return self.rank(a.symbol, a.len).cmp(&self.rank(b.symbol, b.len));
+            return self.rank(&a).cmp(&self.rank(&b));
         }
         let (row_a, row_b) = (self.row(one), self.row(two));
         if a.symbol & VARIABLE != 0 {
@@ -768,78 +1124,145 @@ impl Terms {
         }
     }
 
-    fn rank(&self, symbol: u32, len: u32) -> (u32, u32) {
-        if symbol & VARIABLE != 0 {
-            return (0, symbol);
+    fn rank(&self, node: &Node) -> (usize, u32) {
+        if node.symbol & VARIABLE != 0 {
+            return (0, node.symbol);
         }
-        let arity = match self.layouts[symbol as usize] {
-            Theory::Free => len,
+        let arity = match self.layouts[node.symbol as usize] {
+            Theory::Free => self.row_of(node).len(),
             Theory::Pair | Theory::List | Theory::Bag => 2,
             Theory::Iter => 1,
             Theory::Data => 0,
         };
-        (arity, symbol)
+        (arity, node.symbol)
     }
 
     /// Forgets all terms but those below `kept` and those that can be reached from `roots`.
     pub fn collect(&mut self, kept: usize, roots: impl Iterator<Item = TermId>) {
         let mut todo: Vec<TermId> = Vec::new();
-        let mark = |nodes: &mut [Node], term: TermId, todo: &mut Vec<TermId>| {
-            if term != TermId::NONE {
-                let node = &mut nodes[term.0 as usize];
-                if node.sort & MARKED == 0 {
-                    node.sort |= MARKED;
-                    todo.push(term);
-                }
-            }
-        };
+        // Up to where the elements from one on have been visited: lists share them.
+        let mut visited: Vec<u32> = vec![0; self.elements.len()];
         for number in 0..kept {
-            mark(&mut self.nodes, TermId(number as u32), &mut todo);
+            mark(&mut self.nodes, number as u32, &mut todo);
         }
-        for root in roots {
-            mark(&mut self.nodes, root, &mut todo);
+        for root in roots.filter(|&root| root != TermId::NONE) {
+            mark(&mut self.nodes, root.0, &mut todo);
         }
         while let Some(term) = todo.pop() {
             let node = self.nodes[term.0 as usize];
             if node.symbol & VARIABLE != 0 {
                 continue;
             }
-            let row = &self.rows[node.start as usize..(node.start + node.len) as usize];
+            if node.sort >> STORAGE == STRETCH {
+                let mut at = self.stretches[node.data[0] as usize].start;
+                let end = at + node.data[1];
+                while at < end {
+                    let seen = &mut visited[at as usize];
+                    if *seen == 0 {
+                        *seen = end;
+                        mark(&mut self.nodes, self.elements[at as usize], &mut todo);
+                        at += 1;
+                    } else {
+                        at = (*seen).min(end);
+                    }
+                }
+                continue;
+            }
+            let row = match node.sort >> STORAGE {
+                APART => &self.rows[node.data[0] as usize..][..node.data[1] as usize],
+                length => &node.data[..length as usize],
+            };
             let step = match self.layouts[node.symbol as usize] {
                 Theory::Free | Theory::Pair | Theory::List => 1,
                 Theory::Bag => 2,
                 Theory::Iter => {
-                    mark(&mut self.nodes, TermId(row[0]), &mut todo);
+                    mark(&mut self.nodes, row[0], &mut todo);
                     continue;
                 }
                 Theory::Data => continue,
             };
             for &argument in row.iter().step_by(step) {
-                mark(&mut self.nodes, TermId(argument), &mut todo);
+                mark(&mut self.nodes, argument, &mut todo);
             }
         }
+        self.sweep(visited);
+    }
+
+    /// Frees what is not marked, and moves rows together. `visited` says which elements of lists are in use.
+    fn sweep(&mut self, visited: Vec<u32>) {
+        let places = self.move_elements(visited);
         let mut rows = Vec::with_capacity(self.rows.len() / 2);
+        let mut stretches = Vec::with_capacity(self.stretches.len() / 2);
         self.free.clear();
         self.used = 0;
-        for number in (0..self.nodes.len()).rev() {
-            let node = &mut self.nodes[number];
+        for (number, node) in self.nodes.iter_mut().enumerate() {
             if node.sort & MARKED == 0 {
-                node.sort = FREE;
-                (node.start, node.len) = (0, 0);
+                (node.sort, node.data) = (FREE, [0, 0]);
                 self.free.push(number as u32);
+                continue;
+            }
+            self.used += 1;
+            match node.sort >> STORAGE {
+                APART => {
+                    let start = rows.len() as u32;
+                    rows.extend_from_slice(&self.rows[node.data[0] as usize..][..node.data[1] as usize]);
+                    node.data[0] = start;
+                }
+                STRETCH => {
+                    let Stretch { start, sum } = self.stretches[node.data[0] as usize];
+                    node.data[0] = stretches.len() as u32;
+                    stretches.push(Stretch { start: places[start as usize], sum });
+                }
+                _ => {}
             }
         }
-        for node in &mut self.nodes {
-            if node.sort & MARKED != 0 {
-                node.sort &= !MARKED;
-                let start = rows.len() as u32;
-                rows.extend_from_slice(&self.rows[node.start as usize..(node.start + node.len) as usize]);
-                node.start = start;
-                self.used += 1;
+        // Small numbers are given out first.
+        self.free.reverse();
+        (self.rows, self.stretches) = (rows, stretches);
+        let size = (self.used * 2).max(1024).next_power_of_two();
+        let nodes = std::mem::take(&mut self.nodes);
+        self.rehash(size, |number| nodes[number].sort & MARKED != 0);
+        self.nodes = nodes;
+        self.nodes.iter_mut().for_each(|node| node.sort &= !MARKED);
+    }
+
+    /// Moves elements of lists together, with some room where there was some; where each of them is now.
+    fn move_elements(&mut self, mut places: Vec<u32>) -> Vec<u32> {
+        let mut moved: Vec<u32> = Vec::with_capacity(self.elements.len() / 2);
+        let mut at = 0;
+        while at < places.len() {
+            let from = at;
+            while at < places.len() && self.elements[at] == SLACK {
+                at += 1;
             }
+            let room = at - from;
+            let start = at;
+            while at < places.len() && places[at] != 0 {
+                at += 1;
+            }
+            let length = at - start;
+            if length == 0 {
+                at = at.max(from + 1);
+                continue;
+            }
+            moved.resize(moved.len() + room.min(length), SLACK);
+            for place in start..at {
+                places[place] = moved.len() as u32;
+                moved.push(self.elements[place]);
+            }
+            let behind = self.elements[at..].iter().take(length).take_while(|&&element| element == SLACK);
+            let behind = behind.count();
+            moved.resize(moved.len() + behind, SLACK);
         }
-        self.rows = rows;
-        self.garbage = 0;
-        self.rehash(((self.used * 2).max(1024)).next_power_of_two());
+        self.elements = moved;
+        places
+    }
+}
+
+fn mark(nodes: &mut [Node], term: u32, todo: &mut Vec<TermId>) {
+    let node = &mut nodes[term as usize];
+    if node.sort & MARKED == 0 {
+        node.sort |= MARKED;
+        todo.push(TermId(term));
     }
 }

@@ -66,6 +66,18 @@ pub struct ListPattern {
     pub parts: Vec<ListPart>,
     /// Slots for what is left before and after, where a part of a list may be matched.
     pub extension: Option<(u32, u32)>,
+    /// Whether there is at most one way to match it: all parts but one take one element each.
+    pub straight: bool,
+}
+
+impl ListPart {
+    /// Whether it takes exactly one element.
+    pub fn is_fixed(&self) -> bool {
+        match self {
+            Self::Element(_) => true,
+            Self::Variable(taker) => taker.single && !taker.empty,
+        }
+    }
 }
 
 /// A part of a list.
@@ -640,7 +652,9 @@ impl<'a> Compiler<'a> {
                 if let Some((left, right)) = extension {
                     self.extension = Some((symbol, left, right));
                 }
-                Pattern::List(Box::new(ListPattern { symbol, parts, extension }))
+                let loose = parts.iter().filter(|part| !part.is_fixed()).count();
+                let straight = extension.is_none() && loose <= 1;
+                Pattern::List(Box::new(ListPattern { symbol, parts, extension, straight }))
             }
             Theory::Bag => {
                 let mut bag =

@@ -110,6 +110,7 @@ impl Engine {
                 goals.push((pattern, subject));
                 true
             }
+            Pattern::List(list) if list.straight => self.match_straight(code, list, subject, base, goals),
             Pattern::List(list) => {
                 let fits = self.terms.has_top(subject, list.symbol)
                     || code.signature.symbol(list.symbol).identity().is_some();
@@ -130,6 +131,74 @@ impl Engine {
                 true
             }
         }
+    }
+
+    /// Matches a list that fits in one way at most.
+    fn match_straight<'c>(
+        &mut self,
+        code: &'c Code,
+        list: &'c ListPattern,
+        subject: TermId,
+        base: usize,
+        goals: &mut Vec<Goal<'c>>,
+    ) -> bool {
+        let symbol = list.symbol;
+        if !self.terms.has_top(subject, symbol) && code.signature.symbol(symbol).identity().is_none() {
+            return false;
+        }
+        let count = self.terms.count(&code.signature, symbol, subject);
+        let parts = list.parts.len();
+        let loose = list.parts.iter().position(|part| !part.is_fixed());
+        if loose.is_none() && count != parts || count + 1 < parts {
+            return false;
+        }
+        for (at, part) in list.parts.iter().enumerate() {
+            // Parts behind the loose one are counted from the end.
+            let place = match loose {
+                Some(loose) if at > loose => count + at - parts,
+                _ => at,
+            };
+            let fits = match part {
+                ListPart::Element(pattern) => {
+                    let element = self.terms.element(symbol, subject, place);
+                    self.match_simple(code, pattern, element, base, goals)
+                }
+                ListPart::Variable(taker) => {
+                    let end = if loose == Some(at) { count + at + 1 - parts } else { place + 1 };
+                    self.take_part(code, symbol, taker, subject, place..end, base)
+                }
+            };
+            if !fits {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives some elements of a list to a variable.
+    fn take_part(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        taker: &Taker,
+        subject: TermId,
+        range: std::ops::Range<usize>,
+        base: usize,
+    ) -> bool {
+        if range.is_empty() && !taker.empty || taker.single && range.len() > 1 {
+            return false;
+        }
+        let term = self.terms.part(&code.signature, symbol, subject, range.start, range.end);
+        let bound = self.slot(base, taker.slot);
+        if bound != TermId::NONE {
+            return bound == term;
+        }
+        let reduced = self.terms.is_reduced(subject);
+        if !code.signature.leq(self.sort_of(code, term, reduced), taker.sort) {
+            return false;
+        }
+        self.bind(base, taker.slot, term);
+        true
     }
 
     /// Whether everything that a bag pattern names is there, as far as operators tell.
@@ -251,50 +320,39 @@ impl Engine {
         base: usize,
         found: Found<'_>,
     ) -> Result<bool, Stop> {
-        let mut elements = self.pool.pop().unwrap_or_default();
-        elements.clear();
-        if self.terms.has_top(subject, list.symbol) {
-            elements.extend_from_slice(self.terms.row(subject));
-        } else if code.signature.symbol(list.symbol).identity() != Some(subject) {
-            elements.push(subject.0);
-        }
+        let count = self.terms.count(&code.signature, list.symbol, subject);
         let reduced = self.terms.is_reduced(subject);
-        let mut search = ListSearch { code, list, base, reduced };
+        let search = ListSearch { code, list, subject, count, base, reduced };
         // Of a list without variables the first place is taken, as Maude does.
         let ground = list.parts.iter().all(|part| matches!(part, ListPart::Element(Pattern::Ground(_))));
-        let result = match list.extension {
-            None => search.part(self, 0, 0, &elements, goals, found, 0),
-            Some((left, right)) => {
-                // What is matched is the whole, or at least two of more elements.
-                let mut over = false;
-                for start in 0..elements.len().max(1) {
-                    let mark = self.trail.len();
-                    if start > 0 {
-                        let mut before = elements[..start].to_vec();
-                        let term = self.terms.make_list(&code.signature, list.symbol, &mut before);
-                        self.sort_of(code, term, reduced);
-                        self.bind(base, left, term);
-                    }
-                    let _ = right;
-                    let mut reached = false;
-                    let mut note = |engine: &mut Engine| {
-                        reached = true;
-                        found(engine)
-                    };
-                    if search.part(self, 0, start, &elements, goals, &mut note, start)? {
-                        over = true;
-                        break;
-                    }
-                    self.undo(mark);
-                    if ground && reached {
-                        break;
-                    }
-                }
-                Ok(over)
-            }
+        let Some((left, _)) = list.extension else {
+            return search.part(self, 0, 0, goals, found, 0);
         };
-        self.pool.push(elements);
-        result
+        // What is matched is the whole, or at least two of more elements.
+        for start in 0..count.max(1) {
+            if search.cannot_begin(self, start) {
+                continue;
+            }
+            let mark = self.trail.len();
+            if start > 0 {
+                let term = self.terms.part(&code.signature, list.symbol, subject, 0, start);
+                self.sort_of(code, term, reduced);
+                self.bind(base, left, term);
+            }
+            let mut reached = false;
+            let mut note = |engine: &mut Engine| {
+                reached = true;
+                found(engine)
+            };
+            if search.part(self, 0, start, goals, &mut note, start)? {
+                return Ok(true);
+            }
+            self.undo(mark);
+            if ground && reached {
+                break;
+            }
+        }
+        Ok(false)
     }
 
     fn solve_bag<'c>(
@@ -659,27 +717,42 @@ impl<'c> BagSearch<'c, '_> {
 struct ListSearch<'c> {
     code: &'c Code,
     list: &'c ListPattern,
+    /// The list, and how many elements it has.
+    subject: TermId,
+    count: usize,
     base: usize,
     /// Whether the list is a normal form, so that its parts are.
     reduced: bool,
 }
 
 impl<'c> ListSearch<'c> {
+    /// Whether the first part tells at once that the pattern does not begin at an element.
+    fn cannot_begin(&self, engine: &Engine, at: usize) -> bool {
+        if at >= self.count {
+            return false;
+        }
+        let element = engine.terms.element(self.list.symbol, self.subject, at);
+        match self.list.parts.first() {
+            Some(ListPart::Element(Pattern::Ground(term))) => *term != element,
+            Some(ListPart::Element(Pattern::Free { symbol, .. })) => !engine.terms.has_top(element, *symbol),
+            _ => false,
+        }
+    }
+
     /// Matches the parts from one on with the elements from one on; `start` is where the first part began.
-    #[allow(clippy::too_many_arguments)]
     fn part(
-        &mut self,
+        &self,
         engine: &mut Engine,
         part: usize,
         at: usize,
-        elements: &[u32],
         goals: &mut Vec<Goal<'c>>,
         found: Found<'_>,
         start: usize,
     ) -> Result<bool, Stop> {
         let (code, symbol, base) = (self.code, self.list.symbol, self.base);
+        let (subject, count) = (self.subject, self.count);
         let Some(next) = self.list.parts.get(part) else {
-            if at == elements.len() {
+            if at == count {
                 if start > 0 && at - start < 2 {
                     return Ok(false);
                 }
@@ -690,8 +763,7 @@ impl<'c> ListSearch<'c> {
                 return Ok(false);
             }
             let mark = engine.trail.len();
-            let mut after = elements[at..].to_vec();
-            let term = engine.terms.make_list(&code.signature, symbol, &mut after);
+            let term = engine.terms.part(&code.signature, symbol, subject, at, count);
             engine.sort_of(code, term, self.reduced);
             engine.bind(base, right, term);
             let over = engine.solve(code, goals, base, found)?;
@@ -702,10 +774,13 @@ impl<'c> ListSearch<'c> {
         };
         match next {
             ListPart::Element(pattern) => {
-                let Some(&element) = elements.get(at) else { return Ok(false) };
+                if at >= count {
+                    return Ok(false);
+                }
+                let element = engine.terms.element(symbol, subject, at);
                 let (mark, before) = (engine.trail.len(), goals.len());
-                if engine.match_simple(code, pattern, TermId(element), base, goals)
-                    && self.part(engine, part + 1, at + 1, elements, goals, found, start)?
+                if engine.match_simple(code, pattern, element, base, goals)
+                    && self.part(engine, part + 1, at + 1, goals, found, start)?
                 {
                     return Ok(true);
                 }
@@ -716,37 +791,35 @@ impl<'c> ListSearch<'c> {
             ListPart::Variable(taker) => {
                 let bound = engine.slot(base, taker.slot);
                 if bound != TermId::NONE {
-                    let mut row = Vec::new();
-                    if code.signature.symbol(symbol).identity() != Some(bound) {
-                        engine.terms.append(symbol, bound, &mut row);
-                    }
-                    return match elements[at..].starts_with(&row) {
-                        true => self.part(engine, part + 1, at + row.len(), elements, goals, found, start),
+                    let end = at + engine.terms.count(&code.signature, symbol, bound);
+                    let fits = (at..end).all(|place| {
+                        place < count
+                            && engine.terms.element(symbol, subject, place)
+                                == engine.terms.element(symbol, bound, place - at)
+                    });
+                    return match fits {
+                        true => self.part(engine, part + 1, end, goals, found, start),
                         false => Ok(false),
                     };
                 }
                 let least = usize::from(!taker.empty);
-                let most = if taker.single { 1 } else { elements.len() - at };
+                let most = if taker.single { 1 } else { count - at };
                 let last = part + 1 == self.list.parts.len() && self.list.extension.is_none();
                 // What the parts behind need at least.
                 let needed: usize = self.list.parts[part + 1..]
                     .iter()
                     .map(|part| usize::from(!matches!(part, ListPart::Variable(taker) if taker.empty)))
                     .sum();
-                let most = most.min((elements.len() - at).saturating_sub(needed));
-                let least = if last { least.max(elements.len() - at) } else { least };
+                let most = most.min((count - at).saturating_sub(needed));
+                let least = if last { least.max(count - at) } else { least };
                 for length in least..=most {
-                    let mut row = engine.pool.pop().unwrap_or_default();
-                    row.clear();
-                    row.extend_from_slice(&elements[at..at + length]);
-                    let term = engine.terms.make_list(&code.signature, symbol, &mut row);
-                    engine.pool.push(row);
+                    let term = engine.terms.part(&code.signature, symbol, subject, at, at + length);
                     if !code.signature.leq(engine.sort_of(code, term, self.reduced), taker.sort) {
                         continue;
                     }
                     let mark = engine.trail.len();
                     engine.bind(base, taker.slot, term);
-                    if self.part(engine, part + 1, at + length, elements, goals, found, start)? {
+                    if self.part(engine, part + 1, at + length, goals, found, start)? {
                         return Ok(true);
                     }
                     engine.undo(mark);
