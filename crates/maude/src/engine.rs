@@ -75,6 +75,7 @@ pub struct Engine {
     /// The terms.
     pub terms: Terms,
     pub(crate) stack: Vec<TermId>,
+    frames: Vec<Frame>,
     trail: Vec<u32>,
     /// How many rewrites there were.
     pub rewrites: u64,
@@ -104,12 +105,61 @@ pub struct Engine {
     pub meta: Option<Box<dyn builtin::Descent>>,
 }
 
-/// How the evaluation of a right side goes on.
-enum Next {
-    /// With a call whose arguments are on the stack.
-    Call(SymbolId, usize),
-    /// It is done: the result is on the stack.
-    Done,
+/// What comes of applying an operator.
+enum Outcome {
+    /// A normal form, which is on the stack in the place of the arguments.
+    Value,
+    /// The right side of an equation has to be evaluated: its number, and where its frame is.
+    Enter(u32, usize),
+}
+
+/// A right side that waits for a value.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    equation: u32,
+    at: u32,
+    base: u32,
+    start: u32,
+    wraps: bool,
+}
+
+/// A right side that is being evaluated.
+struct Here<'c> {
+    /// The equation, or [`ENTRY`].
+    equation: u32,
+    build: &'c [Build],
+    /// What comes next.
+    at: usize,
+    /// Where the values of its variables are.
+    base: usize,
+    /// Where the value belongs.
+    start: usize,
+    /// Whether the equation has left something over, which is put around the value.
+    wraps: bool,
+}
+
+impl<'c> Here<'c> {
+    fn new(code: &'c Code, equation: u32, base: usize, start: usize, wraps: bool) -> Self {
+        let build = &code.equations[equation as usize].build;
+        Self { equation, build, at: 0, base, start, wraps }
+    }
+}
+
+/// The volume of terms from which on garbage is looked for.
+const LEAST_GARBAGE: usize = 1 << 20;
+
+/// Stands for an equation where an expression was given.
+const ENTRY: u32 = u32::MAX;
+
+/// How many frames there may be for each level of nesting that is allowed: they are smaller.
+const FRAMES_PER_DEPTH: usize = 8;
+
+/// Whether nothing but jumps follows.
+fn ends(build: &[Build], mut at: usize) -> bool {
+    while let Some(Build::Jump(to)) = build.get(at) {
+        at = *to as usize;
+    }
+    at >= build.len()
 }
 
 impl Engine {
@@ -122,6 +172,7 @@ impl Engine {
             code,
             terms,
             stack: Vec::new(),
+            frames: Vec::new(),
             trail: Vec::new(),
             rewrites: 0,
             limits: Limits::default(),
@@ -132,7 +183,7 @@ impl Engine {
             memo: FxHashMap::default(),
             counter: 0,
             base,
-            collect_at: 1 << 20,
+            collect_at: LEAST_GARBAGE,
             depth: 0,
             ticks: 0,
             rule_turns: vec![0; symbols],
@@ -148,6 +199,7 @@ impl Engine {
     pub fn begin(&mut self) {
         self.rewrites = 0;
         self.stack.clear();
+        self.frames.clear();
         self.trail.clear();
         self.depth = 0;
         self.counter = 0;
@@ -168,13 +220,19 @@ impl Engine {
         if self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline) {
             return Err(Stop::limit("the time is up"));
         }
-        if self.terms.bytes() > self.limits.bytes {
+        if self.bytes() > self.limits.bytes {
             self.collect();
-            if self.terms.bytes() > self.limits.bytes {
+            if self.bytes() > self.limits.bytes {
                 return Err(Stop::limit(format!("terms need more than {} MB", self.limits.bytes >> 20)));
             }
         }
         Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.terms.bytes()
+            + self.stack.capacity() * size_of::<TermId>()
+            + self.frames.capacity() * size_of::<Frame>()
     }
 
     /// Forgets terms that nobody holds.
@@ -183,7 +241,7 @@ impl Engine {
         let roots = self.stack.iter().chain(&self.kept).copied().chain(memo);
         self.terms.collect(self.base, roots);
         self.collections += 1;
-        self.collect_at = (self.terms.len() * 2).max(1 << 20);
+        self.collect_at = (self.terms.volume() * 2).max(LEAST_GARBAGE);
     }
 
     /// Terms made so far are kept for ever.
@@ -193,7 +251,7 @@ impl Engine {
 
     #[inline]
     fn maybe_collect(&mut self) {
-        if self.terms.len() > self.collect_at || self.stress {
+        if self.terms.volume() > self.collect_at || self.stress {
             self.collect();
         }
     }
@@ -278,10 +336,12 @@ impl Engine {
             let term = self.terms.make_iter(&code.signature, symbol, &tried, inner);
             self.stack.push(term);
             if !self.terms.is_reduced(term) {
-                let next = self.rewrite_whole(code, symbol, at + 1)?;
-                let changed = match next {
-                    Some((next, arguments)) => Some(self.apply(code, next, arguments)?),
-                    None => Some(self.stack[at + 1]).filter(|&result| result != term),
+                let changed = match self.rewrite_whole(code, symbol, at + 1)? {
+                    Outcome::Enter(equation, base) => {
+                        let wraps = self.wraps(code, equation, base);
+                        Some(self.execute(code, Here::new(code, equation, base, at + 1, wraps))?)
+                    }
+                    Outcome::Value => Some(self.stack[at + 1]).filter(|&result| result != term),
                 };
                 if let Some(result) = changed {
                     self.stack.truncate(at);
@@ -304,101 +364,272 @@ impl Engine {
 
     /// Evaluates an operator on the topmost terms, which are taken off.
     pub(crate) fn apply(&mut self, code: &Code, symbol: SymbolId, count: usize) -> Result<TermId, Stop> {
+        let start = self.stack.len() - count;
+        if code.inert[symbol.0 as usize] && code.is_free[symbol.0 as usize] {
+            self.maybe_collect();
+            return Ok(self.finish_inert(code, symbol, start));
+        }
         self.depth += 1;
         if self.depth > self.limits.depth {
-            return Err(Stop::limit(format!("evaluations are nested more than {} deep", self.limits.depth)));
+            return Err(self.too_deep(self.limits.depth as usize));
         }
-        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.apply_here(code, symbol, count));
+        let result = stacker::maybe_grow(64 << 10, 64 << 20, || match self.invoke(code, symbol, start)? {
+            Outcome::Value => Ok(self.stack.pop().expect("it is there")),
+            Outcome::Enter(equation, base) => {
+                let here = Here::new(code, equation, base, start, self.wraps(code, equation, base));
+                self.execute(code, here)
+            }
+        });
         self.depth -= 1;
         result
     }
 
-    fn apply_here(&mut self, code: &Code, mut symbol: SymbolId, mut count: usize) -> Result<TermId, Stop> {
-        let start = self.stack.len() - count;
-        loop {
-            self.maybe_collect();
-            debug_assert_eq!(self.stack.len(), start + count);
-            let data = code.signature.symbol(symbol);
-            if code.inert[symbol.0 as usize] && data.theory == Theory::Free {
-                return Ok(self.finish_inert(code, symbol, start));
+    #[cold]
+    fn too_deep(&self, depth: usize) -> Stop {
+        Stop::limit(format!("evaluations are nested more than {depth} deep"))
+    }
+
+    /// The value of an expression in a frame.
+    fn value(&mut self, code: &Code, build: &[Build], base: usize) -> Result<TermId, Stop> {
+        match build {
+            [Build::Constant(term)] => return Ok(*term),
+            [Build::Slot(slot)] if self.terms.is_reduced(self.stack[base + *slot as usize]) => {
+                return Ok(self.stack[base + *slot as usize]);
             }
-            // Laws first, so that equations see flat terms.
-            if data.theory != Theory::Free {
-                let term = match data.theory {
-                    Theory::Iter => {
-                        let argument = self.stack[start];
-                        self.terms.make(&code.signature, symbol, &[argument])
+            _ => {}
+        }
+        self.depth += 1;
+        if self.depth > self.limits.depth {
+            return Err(self.too_deep(self.limits.depth as usize));
+        }
+        let here = Here { equation: ENTRY, build, at: 0, base, start: self.stack.len(), wraps: false };
+        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.execute(code, here));
+        self.depth -= 1;
+        result
+    }
+
+    /// Runs a right side to its end: the value, which is not on the stack any more. Calls of operators do not nest here,
+    /// but push frames.
+    fn execute(&mut self, code: &Code, here: Here<'_>) -> Result<TermId, Stop> {
+        let floor = self.frames.len();
+        let result = self.execute_above(code, here, floor);
+        self.frames.truncate(floor);
+        result
+    }
+
+    fn execute_above<'c>(
+        &mut self,
+        code: &'c Code,
+        mut here: Here<'c>,
+        floor: usize,
+    ) -> Result<TermId, Stop> {
+        let entry = here.build;
+        loop {
+            let Some(one) = here.build.get(here.at) else {
+                let result = self.stack.pop().expect("a value");
+                if here.wraps {
+                    // What an equation has left over of a list or bag is put around the result.
+                    let (symbol, start) = (self.put_around(code, &here, result), here.start);
+                    // Its own frame is done with; what comes is for the caller.
+                    if self.frames.len() == floor {
+                        let at = entry.len();
+                        here = Here { equation: ENTRY, build: entry, at, base: 0, start, wraps: false };
+                    } else {
+                        here = self.back(code, entry);
                     }
-                    _ => {
-                        let arguments = self.stack.split_off(start);
-                        let term = self.terms.make(&code.signature, symbol, &arguments);
-                        self.stack.extend(arguments);
-                        term
-                    }
-                };
-                self.stack.truncate(start);
-                if self.terms.is_reduced(term) {
-                    return Ok(term);
+                    self.call(code, symbol, start, &mut here)?;
+                    continue;
                 }
-                self.stack.push(term);
-                // What has collapsed was a normal form before.
-                if !self.terms.has_top(term, symbol) {
-                    let result = self.normal_form(code, term)?;
-                    self.stack.truncate(start);
+                self.stack.truncate(here.start);
+                if self.frames.len() == floor {
                     return Ok(result);
                 }
-                match self.rewrite_whole(code, symbol, start)? {
-                    Some((next, arguments)) => {
-                        (symbol, count) = (next, arguments);
-                        continue;
-                    }
-                    None => {
-                        let term = self.stack.pop().expect("it is there");
-                        return Ok(term);
-                    }
-                }
-            }
-            if let Some(strategy) = &data.strategy {
-                match self.follow(code, symbol, start, strategy)? {
-                    Some((next, arguments)) => {
-                        (symbol, count) = (next, arguments);
-                        continue;
-                    }
-                    None => return Ok(self.stack.pop().expect("it is there")),
-                }
-            }
-            if data.memo {
-                return self.remember(code, symbol, start);
-            }
-            if let Some(builtin) = &code.builtins[symbol.0 as usize]
-                && let Some(result) = self.call_builtin(code, symbol, builtin, start)?
-            {
-                self.rewrites += 1;
-                self.check()?;
-                self.stack.truncate(start);
                 self.stack.push(result);
-                let result = self.normal_form(code, result)?;
-                self.stack.truncate(start);
-                return Ok(result);
-            }
-            match self.try_equations(code, symbol, start)? {
-                Some((next, arguments)) => (symbol, count) = (next, arguments),
-                None => return self.finish(code, symbol, start),
-            }
-            if symbol == DONE {
-                return Ok(self.stack.pop().expect("it is there"));
+                here = self.back(code, entry);
+                continue;
+            };
+            here.at += 1;
+            match one {
+                Build::Slot(slot) => {
+                    let term = self.stack[here.base + *slot as usize];
+                    let value =
+                        if self.terms.is_reduced(term) { term } else { self.normal_form(code, term)? };
+                    self.stack.push(value);
+                }
+                Build::RawSlot(slot) => self.stack.push(self.stack[here.base + *slot as usize]),
+                Build::Constant(term) => self.stack.push(*term),
+                Build::Inert(symbol, count) => {
+                    self.maybe_collect();
+                    let term = self.finish_inert(code, *symbol, self.stack.len() - *count as usize);
+                    self.stack.push(term);
+                }
+                Build::Call(symbol, count) => {
+                    let mut start = self.stack.len() - *count as usize;
+                    if !here.wraps && self.frames.len() > floor && ends(here.build, here.at) {
+                        // Nothing is left to be done here: the caller waits for what the call gives.
+                        self.stack.copy_within(start.., here.start);
+                        self.stack.truncate(here.start + *count as usize);
+                        start = here.start;
+                        here = self.back(code, entry);
+                    }
+                    self.call(code, *symbol, start, &mut here)?;
+                }
+                Build::Raw(symbol, count) => {
+                    let from = self.stack.len() - *count as usize;
+                    let term = self.terms.make(&code.signature, *symbol, &self.stack[from..]);
+                    self.stack.truncate(from);
+                    self.stack.push(term);
+                }
+                Build::Iterate(symbol, count) => {
+                    let value = self.iterate(code, *symbol, count)?;
+                    self.stack.push(value);
+                }
+                Build::RawIterate(symbol, count) => {
+                    let inner = self.stack.pop().expect("it is there");
+                    let term = self.terms.make_iter(&code.signature, *symbol, count, inner);
+                    self.stack.push(term);
+                }
+                Build::Branch(otherwise, neither) => {
+                    let (yes, no) = code.booleans.expect("there are Boolean values");
+                    let value = *self.stack.last().expect("it is there");
+                    if value == yes {
+                        self.stack.pop();
+                        self.rewrites += 1;
+                    } else if value == no {
+                        self.stack.pop();
+                        self.rewrites += 1;
+                        here.at = *otherwise as usize;
+                    } else {
+                        here.at = *neither as usize;
+                    }
+                }
+                Build::Jump(to) => here.at = *to as usize,
             }
         }
     }
 
-    /// Tries equations on a free operator whose arguments begin at a place of the stack. If one applies, what is to be
-    /// applied next has its arguments there; `DONE` stands for a result.
+    /// Calls an operator: its value is on the stack, or what runs now is the right side of an equation.
+    #[inline]
+    fn call<'c>(
+        &mut self,
+        code: &'c Code,
+        symbol: SymbolId,
+        start: usize,
+        here: &mut Here<'c>,
+    ) -> Result<(), Stop> {
+        if let Outcome::Enter(equation, base) = self.invoke(code, symbol, start)? {
+            let most = self.limits.depth as usize * FRAMES_PER_DEPTH;
+            if self.frames.len() >= most {
+                return Err(self.too_deep(most));
+            }
+            self.frames.push(Frame {
+                equation: here.equation,
+                at: here.at as u32,
+                base: here.base as u32,
+                start: here.start as u32,
+                wraps: here.wraps,
+            });
+            *here = Here::new(code, equation, base, start, self.wraps(code, equation, base));
+        }
+        Ok(())
+    }
+
+    /// The right side that waits for a value.
+    #[inline]
+    fn back<'c>(&mut self, code: &'c Code, entry: &'c [Build]) -> Here<'c> {
+        let Frame { equation, at, base, start, wraps } = self.frames.pop().expect("a caller");
+        let build = match equation {
+            ENTRY => entry,
+            equation => &code.equations[equation as usize].build,
+        };
+        Here { equation, build, at: at as usize, base: base as usize, start: start as usize, wraps }
+    }
+
+    /// Whether an equation has left something over.
+    #[inline]
+    fn wraps(&self, code: &Code, equation: u32, base: usize) -> bool {
+        let equation = &code.equations[equation as usize];
+        equation.extension.is_some() && self.extension(equation, base).is_some()
+    }
+
+    /// Puts what an equation has left over around its result, in the place of the frame; gives the operator.
+    fn put_around(&mut self, code: &Code, here: &Here<'_>, result: TermId) -> SymbolId {
+        let equation = &code.equations[here.equation as usize];
+        let (symbol, left, right) = self.extension(equation, here.base).expect("it is left over");
+        self.stack.truncate(here.start);
+        let parts = [left, result, right].into_iter().filter(|&part| part != TermId::NONE);
+        self.stack.extend(parts);
+        symbol
+    }
+
+    /// Evaluates an operator on the terms from `start` on, which are normal forms unless it has a strategy.
+    fn invoke(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
+        self.maybe_collect();
+        if !code.is_free[symbol.0 as usize] {
+            return self.invoke_with_laws(code, symbol, start);
+        }
+        if code.inert[symbol.0 as usize] {
+            let term = self.finish_inert(code, symbol, start);
+            self.stack.push(term);
+            return Ok(Outcome::Value);
+        }
+        let data = code.signature.symbol(symbol);
+        if let Some(strategy) = &data.strategy {
+            return self.follow(code, symbol, start, strategy);
+        }
+        if data.memo {
+            let result = self.remember(code, symbol, start)?;
+            self.stack.push(result);
+            return Ok(Outcome::Value);
+        }
+        if let Some(builtin) = &code.builtins[symbol.0 as usize]
+            && let Some(result) = self.call_builtin(code, symbol, builtin, start)?
+        {
+            self.rewrites += 1;
+            self.check()?;
+            self.stack.truncate(start);
+            return self.finish_with(code, result);
+        }
+        match self.try_equations(code, symbol, start)? {
+            Some((equation, base)) => Ok(Outcome::Enter(equation, base)),
+            None => {
+                let term = self.finish(code, symbol, start)?;
+                self.stack.push(term);
+                Ok(Outcome::Value)
+            }
+        }
+    }
+
+    /// The same for an operator with laws: these come first, so that equations see flat terms.
+    fn invoke_with_laws(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
+        let term = self.terms.make(&code.signature, symbol, &self.stack[start..]);
+        self.stack.truncate(start);
+        // What has collapsed was a normal form before.
+        if self.terms.is_reduced(term) || !self.terms.has_top(term, symbol) {
+            return self.finish_with(code, term);
+        }
+        self.stack.push(term);
+        self.rewrite_whole(code, symbol, start)
+    }
+
+    /// Pushes the normal form of a term.
+    fn finish_with(&mut self, code: &Code, term: TermId) -> Result<Outcome, Stop> {
+        self.stack.push(term);
+        if !self.terms.is_reduced(term) {
+            let result = self.normal_form(code, term)?;
+            *self.stack.last_mut().expect("it is there") = result;
+        }
+        Ok(Outcome::Value)
+    }
+
+    /// Finds an equation for a free operator whose arguments begin at a place of the stack: its number, and the place of
+    /// its frame.
     fn try_equations(
         &mut self,
         code: &Code,
         symbol: SymbolId,
         start: usize,
-    ) -> Result<Option<(SymbolId, usize)>, Stop> {
+    ) -> Result<Option<(u32, usize)>, Stop> {
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
             let lacks =
@@ -406,7 +637,7 @@ impl Engine {
             if equation.needs.iter().any(lacks) {
                 continue;
             }
-            let base = self.stack.len();
+            let mut base = self.stack.len();
             let mut goals: Vec<Goal<'_>> = Vec::new();
             let mark = self.trail.len();
             let matched = match &equation.pattern {
@@ -414,37 +645,29 @@ impl Engine {
                     self.stack.resize(base + equation.slots as usize, TermId::NONE);
                     arguments.iter().enumerate().all(|(at, argument)| {
                         let subject = self.stack[start + at];
-                        self.match_simple(code, argument, subject, base, &mut goals)
+                        self.match_part(code, argument, subject, base, &mut goals)
                     })
                 }
                 // A constant, or a pattern that can collapse.
                 pattern => {
-                    let arguments = self.stack[start..].to_vec();
-                    let term = self.terms.make(&code.signature, symbol, &arguments);
+                    let term = self.terms.make(&code.signature, symbol, &self.stack[start..]);
                     self.stack.push(term);
-                    let base = self.stack.len();
+                    base += 1;
                     self.stack.resize(base + equation.slots as usize, TermId::NONE);
-                    let matched = self.match_simple(code, pattern, term, base, &mut goals);
-                    if matched
-                        && let Some(next) = self.conclude(code, number, base, &mut goals, mark, start)?
-                    {
-                        return Ok(Some(next));
-                    }
-                    self.undo(mark);
-                    self.stack.truncate(base - 1);
-                    continue;
+                    self.match_simple(code, pattern, term, base, &mut goals)
                 }
             };
-            if matched && let Some(next) = self.conclude(code, number, base, &mut goals, mark, start)? {
-                return Ok(Some(next));
+            if matched && self.conclude(code, number, base, &mut goals, mark)? {
+                return Ok(Some((number, base)));
             }
             self.undo(mark);
-            self.stack.truncate(base);
+            let arguments = code.signature.symbol(symbol).arity();
+            self.stack.truncate(start + arguments);
         }
         Ok(None)
     }
 
-    /// Solves the goals and the condition of an equation; builds its right side at `start`.
+    /// Solves the goals and the condition of an equation, and counts it if that is possible.
     fn conclude<'c>(
         &mut self,
         code: &'c Code,
@@ -452,17 +675,15 @@ impl Engine {
         base: usize,
         goals: &mut Vec<Goal<'c>>,
         mark: usize,
-        start: usize,
-    ) -> Result<Option<(SymbolId, usize)>, Stop> {
+    ) -> Result<bool, Stop> {
         let equation = &code.equations[number as usize];
-        let holds = if goals.is_empty() && equation.tests.is_empty() {
-            true
-        } else {
+        if !goals.is_empty() || !equation.tests.is_empty() {
             let mut found = |engine: &mut Engine| engine.test_all(code, equation, 0, base);
-            self.solve(code, goals, base, &mut found)?
-        };
-        if !holds {
-            return Ok(None);
+            if !self.solve(code, goals, base, &mut found)? {
+                return Ok(false);
+            }
+            // Conditions may have left values above the frame.
+            self.stack.truncate(base + equation.slots as usize);
         }
         self.rewrites += 1;
         self.check().map_err(|stop| self.at_equation(code, stop, equation, base))?;
@@ -470,35 +691,7 @@ impl Engine {
             used[number as usize] = true;
         }
         self.trail.truncate(mark);
-        // Conditions may have left values above the frame.
-        self.stack.truncate(base + equation.slots as usize);
-        let next = self.run(code, &equation.build, base)?;
-        let (symbol, count) = match (next, self.extension(equation, base)) {
-            (Next::Done, None) => (DONE, 1),
-            (Next::Call(symbol, count), None) => (symbol, count),
-            (next, Some((top, left, right))) => {
-                // The rest of a list or bag is put around the result.
-                let result = match next {
-                    Next::Done => self.stack.pop().expect("it is there"),
-                    Next::Call(symbol, count) => self.apply(code, symbol, count)?,
-                };
-                let mut count = 1;
-                if left != TermId::NONE {
-                    self.stack.push(left);
-                    count += 1;
-                }
-                self.stack.push(result);
-                if right != TermId::NONE {
-                    self.stack.push(right);
-                    count += 1;
-                }
-                (top, count)
-            }
-        };
-        let from = self.stack.len() - count;
-        self.stack.copy_within(from.., start);
-        self.stack.truncate(start + count);
-        Ok(Some((symbol, count)))
+        Ok(true)
     }
 
     /// What an equation for a part of a list or bag has left over.
@@ -537,12 +730,7 @@ impl Engine {
     }
 
     /// Tries equations on the term of an operator with laws, which is on the stack at `start`.
-    fn rewrite_whole(
-        &mut self,
-        code: &Code,
-        symbol: SymbolId,
-        start: usize,
-    ) -> Result<Option<(SymbolId, usize)>, Stop> {
+    fn rewrite_whole(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
         let data = code.signature.symbol(symbol);
         if let Some(builtin) = &code.builtins[symbol.0 as usize] {
             let term = self.stack[start];
@@ -550,13 +738,9 @@ impl Engine {
                 self.rewrites += 1;
                 self.check()?;
                 self.stack[start] = result;
-                if !self.terms.has_top(result, symbol) {
-                    let result = self.normal_form(code, result)?;
-                    self.stack[start] = result;
-                    return Ok(None);
-                }
-                if self.terms.is_reduced(result) {
-                    return Ok(None);
+                if !self.terms.has_top(result, symbol) || self.terms.is_reduced(result) {
+                    self.stack.truncate(start);
+                    return self.finish_with(code, result);
                 }
             }
         }
@@ -565,7 +749,7 @@ impl Engine {
             && let Some(&known) = self.memo.get(&term)
         {
             self.stack[start] = known;
-            return Ok(None);
+            return Ok(Outcome::Value);
         }
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
@@ -574,21 +758,15 @@ impl Engine {
             let mut goals: Vec<Goal<'_>> = Vec::new();
             let mark = self.trail.len();
             if self.match_simple(code, &equation.pattern, term, base, &mut goals)
-                && let Some((next, count)) = self.conclude(code, number, base, &mut goals, mark, start)?
+                && self.conclude(code, number, base, &mut goals, mark)?
             {
-                if next == DONE {
-                    let result = self.stack[start];
-                    let result = self.normal_form(code, result)?;
-                    self.stack[start] = result;
-                    return Ok(None);
-                }
-                return Ok(Some((next, count)));
+                return Ok(Outcome::Enter(number, base));
             }
             self.undo(mark);
             self.stack.truncate(base);
         }
         self.settle(code, term)?;
-        Ok(None)
+        Ok(Outcome::Value)
     }
 
     /// Evaluates arguments in the order of a strategy.
@@ -598,7 +776,7 @@ impl Engine {
         symbol: SymbolId,
         start: usize,
         strategy: &[u32],
-    ) -> Result<Option<(SymbolId, usize)>, Stop> {
+    ) -> Result<Outcome, Stop> {
         for &step in strategy {
             match step {
                 0 => {
@@ -607,19 +785,10 @@ impl Engine {
                     {
                         self.rewrites += 1;
                         self.stack.truncate(start);
-                        self.stack.push(result);
-                        let result = self.normal_form(code, result)?;
-                        self.stack[start] = result;
-                        return Ok(None);
+                        return self.finish_with(code, result);
                     }
-                    if let Some((next, count)) = self.try_equations(code, symbol, start)? {
-                        if next == DONE {
-                            let result = self.stack[start];
-                            let result = self.normal_form(code, result)?;
-                            self.stack[start] = result;
-                            return Ok(None);
-                        }
-                        return Ok(Some((next, count)));
+                    if let Some((equation, base)) = self.try_equations(code, symbol, start)? {
+                        return Ok(Outcome::Enter(equation, base));
                     }
                 }
                 argument => {
@@ -631,7 +800,7 @@ impl Engine {
         }
         let term = self.finish(code, symbol, start)?;
         self.stack.push(term);
-        Ok(None)
+        Ok(Outcome::Value)
     }
 
     /// Evaluates an operator whose results are kept.
@@ -652,8 +821,10 @@ impl Engine {
         self.stack.extend(arguments);
         let result = match self.try_equations(code, symbol, start + 1)? {
             None => self.finish(code, symbol, start + 1)?,
-            Some((DONE, _)) => self.stack.pop().expect("it is there"),
-            Some((next, count)) => self.apply(code, next, count)?,
+            Some((equation, base)) => {
+                let wraps = self.wraps(code, equation, base);
+                self.execute(code, Here::new(code, equation, base, start + 1, wraps))?
+            }
         };
         self.stack.truncate(start);
         self.memo.insert(term, result);
@@ -780,78 +951,6 @@ impl Engine {
             self.terms.set_unreduced(term);
         }
         self.terms.sort(term)
-    }
-
-    /// Builds a right side on the stack.
-    fn run(&mut self, code: &Code, build: &[Build], base: usize) -> Result<Next, Stop> {
-        let mut at = 0;
-        while let Some(one) = build.get(at) {
-            at += 1;
-            match one {
-                Build::Slot(slot) => {
-                    let term = self.stack[base + *slot as usize];
-                    let value =
-                        if self.terms.is_reduced(term) { term } else { self.normal_form(code, term)? };
-                    self.stack.push(value);
-                }
-                Build::RawSlot(slot) => self.stack.push(self.stack[base + *slot as usize]),
-                Build::Constant(term) => self.stack.push(*term),
-                Build::Call(symbol, count) => {
-                    if self.ends(build, at) {
-                        return Ok(Next::Call(*symbol, *count as usize));
-                    }
-                    let value = self.apply(code, *symbol, *count as usize)?;
-                    self.stack.push(value);
-                }
-                Build::Raw(symbol, count) => {
-                    let from = self.stack.len() - *count as usize;
-                    let arguments = self.stack.split_off(from);
-                    let term = self.terms.make(&code.signature, *symbol, &arguments);
-                    self.stack.push(term);
-                }
-                Build::Iterate(symbol, count) => {
-                    let value = self.iterate(code, *symbol, count)?;
-                    self.stack.push(value);
-                }
-                Build::RawIterate(symbol, count) => {
-                    let inner = self.stack.pop().expect("it is there");
-                    let term = self.terms.make_iter(&code.signature, *symbol, count, inner);
-                    self.stack.push(term);
-                }
-                Build::Branch(otherwise, neither) => {
-                    let (yes, no) = code.booleans.expect("there are Boolean values");
-                    let value = *self.stack.last().expect("it is there");
-                    if value == yes {
-                        self.stack.pop();
-                        self.rewrites += 1;
-                    } else if value == no {
-                        self.stack.pop();
-                        self.rewrites += 1;
-                        at = *otherwise as usize;
-                    } else {
-                        at = *neither as usize;
-                    }
-                }
-                Build::Jump(to) => at = *to as usize,
-            }
-        }
-        Ok(Next::Done)
-    }
-
-    /// Whether nothing but jumps follows.
-    fn ends(&self, build: &[Build], mut at: usize) -> bool {
-        while let Some(Build::Jump(to)) = build.get(at) {
-            at = *to as usize;
-        }
-        at >= build.len()
-    }
-
-    /// The value of an expression in a frame.
-    fn value(&mut self, code: &Code, build: &[Build], base: usize) -> Result<TermId, Stop> {
-        match self.run(code, build, base)? {
-            Next::Done => Ok(self.stack.pop().expect("it is there")),
-            Next::Call(symbol, count) => self.apply(code, symbol, count),
-        }
     }
 
     /// Whether a condition holds from a fragment on; bindings stay if it does.
@@ -982,5 +1081,3 @@ impl Engine {
     }
 }
 
-/// Stands for an operator where a result needs none.
-const DONE: SymbolId = SymbolId(u32::MAX);

@@ -50,6 +50,10 @@ struct Node {
     sort: u32,
     /// The row; else where it begins (for lists: the number of the stretch), and its length.
     data: [u32; 2],
+    /// A term whose newest argument this is ([`Terms::newest`]).
+    user: u32,
+    /// Another term with the same newest argument.
+    next_user: u32,
 }
 
 /// The elements of a list: a part of the table of elements, which other lists may share.
@@ -77,8 +81,10 @@ pub struct Terms {
     /// Elements of lists, and room around them.
     elements: Vec<u32>,
     stretches: Vec<Stretch>,
-    /// Hashes and numbers of nodes plus one, by their hashes; zero where there is none.
+    /// Hashes and numbers of nodes plus one, by their hashes; zero where there is none. Most terms are not here, but found
+    /// from their newest arguments.
     table: Vec<(u32, u32)>,
+    tabled: usize,
     used: usize,
     free: Vec<u32>,
     /// Which numbers of a row are terms, for each operator.
@@ -106,6 +112,21 @@ fn hash_of(symbol: u32, row: &[u32]) -> u32 {
         hash = fold(hash, u64::from(*last));
     }
     (hash ^ hash >> 32) as u32
+}
+
+/// No term.
+const NOBODY: u32 = u32::MAX;
+
+/// How many terms are found from one argument; if there are more, the table has them.
+const MOST_USERS: usize = 16;
+
+/// How a term is found.
+#[derive(Clone, Copy)]
+enum Key {
+    /// From its newest argument.
+    Newest(u32),
+    /// In the table.
+    Hash(u32),
 }
 
 /// Some elements of a list: themselves, or where they are and how many.
@@ -452,12 +473,23 @@ impl Terms {
         if row.len() > 2 && self.layouts[symbol.0 as usize] == Theory::List {
             return self.made_list(signature, symbol, row);
         }
-        let hash = hash_of(symbol.0, row);
-        if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
-            return known;
+        let newest = self.newest(symbol.0, row);
+        let mut users = MOST_USERS;
+        if newest != NOBODY {
+            match self.find_user(symbol.0, row, newest) {
+                Ok(known) => return known,
+                Err(count) => users = count,
+            }
+        }
+        let mut hash = 0;
+        if users >= MOST_USERS {
+            hash = hash_of(symbol.0, row);
+            if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
+                return known;
+            }
         }
         let sort = self.sort_and_flags(signature, symbol, row);
-        self.add(symbol.0, row, sort, hash)
+        self.add(symbol.0, row, sort, if users < MOST_USERS { Key::Newest(newest) } else { Key::Hash(hash) })
     }
 
     /// Finds the sort of a term again, after those of its arguments have become known.
@@ -763,7 +795,7 @@ impl Terms {
         }
     }
 
-    fn add(&mut self, symbol: u32, row: &[u32], sort: u32, hash: u32) -> TermId {
+    fn add(&mut self, symbol: u32, row: &[u32], sort: u32, key: Key) -> TermId {
         let (storage, data) = match *row {
             [] => (0, [0, 0]),
             [one] => (1, [one, 0]),
@@ -774,20 +806,21 @@ impl Terms {
                 (APART, [start, row.len() as u32])
             }
         };
-        self.add_node(Node { symbol, sort: sort | storage << STORAGE, data }, hash)
+        self.add_node(symbol, sort | storage << STORAGE, data, key)
     }
 
     fn add_list(&mut self, symbol: u32, stretch: Stretch, length: usize, sort: u32, hash: u32) -> TermId {
         let number = self.stretches.len() as u32;
         self.stretches.push(stretch);
-        let node = Node { symbol, sort: sort | STRETCH << STORAGE, data: [number, length as u32] };
-        self.add_node(node, hash)
+        self.add_node(symbol, sort | STRETCH << STORAGE, [number, length as u32], Key::Hash(hash))
     }
 
-    fn add_node(&mut self, node: Node, hash: u32) -> TermId {
-        if (self.used + 1) * 4 > self.table.len() * 3 {
-            self.grow();
-        }
+    fn add_node(&mut self, symbol: u32, sort: u32, data: [u32; 2], key: Key) -> TermId {
+        let next_user = match key {
+            Key::Newest(newest) => self.nodes[newest as usize].user,
+            Key::Hash(_) => NOBODY,
+        };
+        let node = Node { symbol, sort, data, user: NOBODY, next_user };
         let number = match self.free.pop() {
             Some(number) => {
                 self.nodes[number as usize] = node;
@@ -799,33 +832,80 @@ impl Terms {
             }
         };
         self.used += 1;
+        match key {
+            Key::Newest(newest) => self.nodes[newest as usize].user = number,
+            Key::Hash(hash) => self.add_to_table(hash, number),
+        }
+        TermId(number)
+    }
+
+    fn add_to_table(&mut self, hash: u32, number: u32) {
+        if (self.tabled + 1) * 4 > self.table.len() * 3 {
+            self.rehash((self.table.len() * 2).max(1024), |_| true);
+        }
+        self.tabled += 1;
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
         while self.table[at].1 != 0 {
             at = (at + 1) & mask;
         }
         self.table[at] = (hash, number + 1);
-        TermId(number)
+    }
+
+    /// The newest argument of a term that is not a list, bag or the like: few others have the same one, and it is likely
+    /// to be in the cache.
+    #[inline]
+    fn newest(&self, symbol: u32, row: &[u32]) -> u32 {
+        let is_small = matches!(row.len(), 1..=4) && symbol & VARIABLE == 0;
+        match is_small && matches!(self.layouts[symbol as usize], Theory::Free | Theory::Pair) {
+            true => row.iter().copied().max().unwrap_or(NOBODY),
+            false => NOBODY,
+        }
+    }
+
+    /// Looks for a term among those that have the same newest argument; if it is not there, how many there are.
+    #[inline]
+    fn find_user(&self, symbol: u32, row: &[u32], newest: u32) -> Result<TermId, usize> {
+        let mut at = self.nodes[newest as usize].user;
+        let mut count = 0;
+        while at != NOBODY {
+            let node = &self.nodes[at as usize];
+            if node.symbol == symbol {
+                let same = match (node.sort >> STORAGE, row) {
+                    (1, &[one]) => node.data[0] == one,
+                    (2, &[one, two]) => node.data == [one, two],
+                    _ => self.row_of(node) == row,
+                };
+                if same {
+                    return Ok(TermId(at));
+                }
+            }
+            at = node.next_user;
+            count += 1;
+        }
+        Err(count)
     }
 
     fn intern(&mut self, symbol: u32, row: &[u32], sort: u32) -> TermId {
         let hash = hash_of(symbol, row);
         match self.find(symbol, hash, |known| known == row) {
             Some(known) => known,
-            None => self.add(symbol, row, sort, hash),
+            None => self.add(symbol, row, sort, Key::Hash(hash)),
         }
     }
 
-    fn grow(&mut self) {
-        self.rehash((self.table.len() * 2).max(1024), |_| true);
-    }
-
     /// Makes the table anew with the terms that are to stay.
-    fn rehash(&mut self, size: usize, stays: impl Fn(usize) -> bool) {
+    fn rehash(&mut self, size: usize, stays: impl Fn(&Node) -> bool) {
         let old = std::mem::replace(&mut self.table, vec![(0, 0); size]);
+        self.tabled = 0;
         let mask = size - 1;
         for (hash, entry) in old {
-            if entry != 0 && stays(entry as usize - 1) {
+            if entry == 0 {
+                continue;
+            }
+            let node = &self.nodes[entry as usize - 1];
+            if stays(node) {
+                self.tabled += 1;
                 let mut at = hash as usize & mask;
                 while self.table[at].1 != 0 {
                     at = (at + 1) & mask;
@@ -1197,7 +1277,7 @@ impl Terms {
         self.used = 0;
         for (number, node) in self.nodes.iter_mut().enumerate() {
             if node.sort & MARKED == 0 {
-                (node.sort, node.data) = (FREE, [0, 0]);
+                (node.sort, node.data, node.user) = (FREE, [0, 0], NOBODY);
                 self.free.push(number as u32);
                 continue;
             }
@@ -1216,14 +1296,37 @@ impl Terms {
                 _ => {}
             }
         }
+        self.forget_users();
         // Small numbers are given out first.
         self.free.reverse();
         (self.rows, self.stretches) = (rows, stretches);
-        let size = (self.used * 2).max(1024).next_power_of_two();
-        let nodes = std::mem::take(&mut self.nodes);
-        self.rehash(size, |number| nodes[number].sort & MARKED != 0);
-        self.nodes = nodes;
+        let stay = self.table.iter().filter(|(_, entry)| {
+            *entry != 0 && self.nodes[*entry as usize - 1].sort & MARKED != 0
+        });
+        let size = (stay.count() * 2).max(1024).next_power_of_two();
+        self.rehash(size, |node| node.sort & MARKED != 0);
         self.nodes.iter_mut().for_each(|node| node.sort &= !MARKED);
+    }
+
+    /// Leaves out those that are not marked from the users of arguments.
+    fn forget_users(&mut self) {
+        for number in 0..self.nodes.len() {
+            let mut user = self.nodes[number].user;
+            let mut last = NOBODY;
+            self.nodes[number].user = NOBODY;
+            while user != NOBODY {
+                let next = self.nodes[user as usize].next_user;
+                if self.nodes[user as usize].sort & MARKED != 0 {
+                    self.nodes[user as usize].next_user = NOBODY;
+                    match last {
+                        NOBODY => self.nodes[number].user = user,
+                        last => self.nodes[last as usize].next_user = user,
+                    }
+                    last = user;
+                }
+                user = next;
+            }
+        }
     }
 
     /// Moves elements of lists together, with some room where there was some; where each of them is now.

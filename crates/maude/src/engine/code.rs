@@ -130,6 +130,8 @@ pub enum Build {
     Constant(TermId),
     /// Applies an operator to so many terms, and evaluates it.
     Call(SymbolId, u32),
+    /// Applies an operator without laws, for which the application of normal forms is one.
+    Inert(SymbolId, u32),
     /// Applies an operator to so many terms.
     Raw(SymbolId, u32),
     /// Repeats an operator.
@@ -210,6 +212,8 @@ pub struct Code {
     pub builtins: Vec<Option<Builtin>>,
     /// Whether applications are normal forms if their arguments are.
     pub inert: Vec<bool>,
+    /// Whether operators are without laws.
+    pub is_free: Vec<bool>,
     /// Whether rules can apply to arguments of an operator or below.
     pub reaches_rules: Vec<bool>,
     /// `true` and `false`.
@@ -250,6 +254,7 @@ impl Code {
             rules_of: vec![Vec::new(); count],
             builtins,
             inert: vec![false; count],
+            is_free: signature.symbols.iter().map(|symbol| symbol.theory == Theory::Free).collect(),
             reaches_rules: vec![false; count],
             booleans,
             literals,
@@ -785,7 +790,11 @@ impl<'a> Compiler<'a> {
                 false => self.build(argument, into),
             }
         }
-        into.push(Build::Call(symbol, arguments.len() as u32));
+        let count = arguments.len() as u32;
+        into.push(match self.code.inert[symbol.0 as usize] && data.theory == Theory::Free {
+            true => Build::Inert(symbol, count),
+            false => Build::Call(symbol, count),
+        });
     }
 
     fn raw(&mut self, term: TermId, into: &mut Vec<Build>) {

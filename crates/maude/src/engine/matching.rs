@@ -36,6 +36,29 @@ impl Engine {
         }
     }
 
+    /// The same as [`match_simple`](Self::match_simple), with the simplest patterns at once.
+    #[inline(always)]
+    pub(super) fn match_part<'c>(
+        &mut self,
+        code: &'c Code,
+        pattern: &'c Pattern,
+        subject: TermId,
+        base: usize,
+        goals: &mut Vec<Goal<'c>>,
+    ) -> bool {
+        match pattern {
+            Pattern::Ground(term) => *term == subject,
+            Pattern::Variable { slot, sort } if self.slot(base, *slot) == TermId::NONE => {
+                let fits = code.signature.leq(self.terms.sort(subject), *sort);
+                if fits {
+                    self.bind(base, *slot, subject);
+                }
+                fits
+            }
+            _ => self.match_simple(code, pattern, subject, base, goals),
+        }
+    }
+
     /// Matches what can be matched in one way; goals are what is left. False where there is no match.
     pub(super) fn match_simple<'c>(
         &mut self,
@@ -64,7 +87,7 @@ impl Engine {
                 }
                 for (at, argument) in arguments.iter().enumerate() {
                     let inner = TermId(self.terms.row(subject)[at]);
-                    if !self.match_simple(code, argument, inner, base, goals) {
+                    if !self.match_part(code, argument, inner, base, goals) {
                         return false;
                     }
                 }
