@@ -77,6 +77,9 @@ pub struct Engine {
     pub(crate) stack: Vec<TermId>,
     frames: Vec<Frame>,
     trail: Vec<u32>,
+    /// What matches have left over of bags, one after the other, and where each of them begins.
+    rest: Vec<(TermId, u32)>,
+    rests: Vec<usize>,
     /// How many rewrites there were.
     pub rewrites: u64,
     /// How far to go.
@@ -92,7 +95,9 @@ pub struct Engine {
     memo: FxHashMap<TermId, TermId>,
     counter: u32,
     base: usize,
-    collect_at: usize,
+    live: usize,
+    /// The volume of terms from which on garbage is looked for.
+    pub least_garbage: usize,
     depth: u32,
     ticks: u32,
     rule_turns: Vec<u32>,
@@ -145,7 +150,7 @@ impl<'c> Here<'c> {
     }
 }
 
-/// The volume of terms from which on garbage is looked for.
+/// Few enough for the caches of processors.
 const LEAST_GARBAGE: usize = 1 << 20;
 
 /// Stands for an equation where an expression was given.
@@ -174,6 +179,8 @@ impl Engine {
             stack: Vec::new(),
             frames: Vec::new(),
             trail: Vec::new(),
+            rest: Vec::new(),
+            rests: Vec::new(),
             rewrites: 0,
             limits: Limits::default(),
             kept: Vec::new(),
@@ -183,7 +190,8 @@ impl Engine {
             memo: FxHashMap::default(),
             counter: 0,
             base,
-            collect_at: LEAST_GARBAGE,
+            live: 0,
+            least_garbage: LEAST_GARBAGE,
             depth: 0,
             ticks: 0,
             rule_turns: vec![0; symbols],
@@ -200,6 +208,7 @@ impl Engine {
         self.rewrites = 0;
         self.stack.clear();
         self.frames.clear();
+        self.drop_rests(0);
         self.trail.clear();
         self.depth = 0;
         self.counter = 0;
@@ -238,10 +247,11 @@ impl Engine {
     /// Forgets terms that nobody holds.
     pub fn collect(&mut self) {
         let memo: Vec<TermId> = self.memo.iter().flat_map(|(&from, &to)| [from, to]).collect();
-        let roots = self.stack.iter().chain(&self.kept).copied().chain(memo);
+        let rest = self.rest.iter().map(|&(term, _)| term);
+        let roots = self.stack.iter().chain(&self.kept).copied().chain(memo).chain(rest);
         self.terms.collect(self.base, roots);
         self.collections += 1;
-        self.collect_at = (self.terms.volume() * 2).max(LEAST_GARBAGE);
+        self.live = self.terms.volume();
     }
 
     /// Terms made so far are kept for ever.
@@ -251,7 +261,7 @@ impl Engine {
 
     #[inline]
     fn maybe_collect(&mut self) {
-        if self.terms.volume() > self.collect_at || self.stress {
+        if self.terms.volume() > (self.live * 2).max(self.least_garbage) || self.stress {
             self.collect();
         }
     }
@@ -557,6 +567,14 @@ impl Engine {
         let equation = &code.equations[here.equation as usize];
         let (symbol, left, right) = self.extension(equation, here.base).expect("it is left over");
         self.stack.truncate(here.start);
+        if left == TermId::LATER {
+            self.stack.push(result);
+            let term = self.with_rest(code, symbol, here.start);
+            self.stack.truncate(here.start);
+            self.drop_rests(self.rests.len() - 1);
+            self.stack.push(term);
+            return symbol;
+        }
         let parts = [left, result, right].into_iter().filter(|&part| part != TermId::NONE);
         self.stack.extend(parts);
         symbol
@@ -602,7 +620,11 @@ impl Engine {
 
     /// The same for an operator with laws: these come first, so that equations see flat terms.
     fn invoke_with_laws(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
-        let term = self.terms.make(&code.signature, symbol, &self.stack[start..]);
+        let term = match self.stack[start..] {
+            // Made already.
+            [term] if self.terms.has_top(term, symbol) && !code.is_iter[symbol.0 as usize] => term,
+            _ => self.terms.make(&code.signature, symbol, &self.stack[start..]),
+        };
         self.stack.truncate(start);
         // What has collapsed was a normal form before.
         if self.terms.is_reduced(term) || !self.terms.has_top(term, symbol) {
@@ -701,6 +723,41 @@ impl Engine {
         let (left, right) =
             if left == right { (slot(left), TermId::NONE) } else { (slot(left), slot(right)) };
         (left != TermId::NONE || right != TermId::NONE).then_some((symbol, left, right))
+    }
+
+    /// The same, with the rest of a bag as a term.
+    fn left_over(
+        &mut self,
+        code: &Code,
+        statement: &Compiled,
+        base: usize,
+    ) -> Option<(SymbolId, TermId, TermId)> {
+        let (symbol, left, right) = self.extension(statement, base)?;
+        let left = if left == TermId::LATER { self.with_rest(code, symbol, self.stack.len()) } else { left };
+        Some((symbol, left, right))
+    }
+
+    /// A bag of what the latest match has left over and of the elements of the terms on the stack from `top` on.
+    fn with_rest(&mut self, code: &Code, symbol: SymbolId, top: usize) -> TermId {
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.clear();
+        let from = self.rests.last().copied().unwrap_or(0);
+        parts.extend_from_slice(&self.rest[from..]);
+        let identity = code.signature.symbol(symbol).identity();
+        for &other in &self.stack[top..] {
+            self.terms.insert_into(symbol, identity, other, &mut parts);
+        }
+        let term = self.terms.made_bag(&code.signature, symbol, &parts);
+        self.parts = parts;
+        term
+    }
+
+    /// Forgets what matches have left over, but for so many of the first ones.
+    fn drop_rests(&mut self, count: usize) {
+        if let Some(&from) = self.rests.get(count) {
+            self.rest.truncate(from);
+            self.rests.truncate(count);
+        }
     }
 
     #[cold]
@@ -944,8 +1001,11 @@ impl Engine {
             return self.terms.sort(term);
         }
         self.stack.push(term);
+        let rests = self.rests.len();
         // A membership whose condition can't be evaluated says nothing.
-        let _ = self.settle(code, term);
+        if self.settle(code, term).is_err() {
+            self.drop_rests(rests);
+        }
         self.stack.pop();
         if !reduced {
             self.terms.set_unreduced(term);

@@ -150,6 +150,8 @@ impl MaudeModel {
     fn maude_worker(&self) -> MaudeWorker<'_> {
         let mut engine = Engine::new(self.code.clone());
         engine.limits = self.limits;
+        // States are asked for again and again: forgetting them costs more than their memory.
+        engine.least_garbage = 1 << 24;
         engine.meta = Some(Box::new(crate::meta::Meta::new(self.database.clone())));
         if self.watch {
             engine.used = Some(vec![false; self.code.equations.len()]);
@@ -453,6 +455,7 @@ impl Border<'_> {
             self.shared.resize(at + 1, (0, 0));
         }
         self.shared[at] = (self.epoch, number);
+        self.note_own(number, term);
         number
     }
 
@@ -482,12 +485,16 @@ impl Border<'_> {
             return TermId(term);
         }
         let term = stacker::maybe_grow(64 << 10, 1 << 20, || self.take_over(engine, number));
+        self.note_own(number, term);
+        term
+    }
+
+    fn note_own(&mut self, number: u32, term: TermId) {
         let at = number as usize;
         if self.own.len() <= at {
             self.own.resize(at + 1, (0, 0));
         }
         self.own[at] = (self.epoch, term.0);
-        term
     }
 
     fn take_over(&mut self, engine: &mut Engine, number: u32) -> TermId {

@@ -20,6 +20,8 @@ pub struct TermId(pub u32);
 impl TermId {
     /// No term.
     pub const NONE: TermId = TermId(u32::MAX);
+    /// A term that is made only if it is asked for.
+    pub const LATER: TermId = TermId(u32::MAX - 1);
 }
 
 const VARIABLE: u32 = 1 << 31;
@@ -490,6 +492,19 @@ impl Terms {
         }
         let sort = self.sort_and_flags(signature, symbol, row);
         self.add(symbol.0, row, sort, if users < MOST_USERS { Key::Newest(newest) } else { Key::Hash(hash) })
+    }
+
+    /// The term of a row, if there is one. The operator has no laws.
+    pub fn known(&self, symbol: SymbolId, row: &[u32]) -> Option<TermId> {
+        let newest = self.newest(symbol.0, row);
+        if newest != NOBODY {
+            match self.find_user(symbol.0, row, newest) {
+                Ok(known) => return Some(known),
+                Err(count) if count < MOST_USERS => return None,
+                Err(_) => {}
+            }
+        }
+        self.find(symbol.0, hash_of(symbol.0, row), |known| known == row)
     }
 
     /// Finds the sort of a term again, after those of its arguments have become known.
@@ -1002,19 +1017,7 @@ impl Terms {
                                 skipped = true;
                                 continue;
                             }
-                            let mut others = Vec::new();
-                            self.spread(symbol, argument, 1, &mut others);
-                            for (term, times) in others {
-                                if Some(term) == identity {
-                                    continue;
-                                }
-                                let at = parts
-                                    .partition_point(|part| self.compare(part.0, term) == Ordering::Less);
-                                match parts.get_mut(at) {
-                                    Some(part) if part.0 == term => part.1 += times,
-                                    _ => parts.insert(at, (term, times)),
-                                }
-                            }
+                            self.insert_into(symbol, identity, argument, &mut parts);
                         }
                         self.made_bag(signature, symbol, &parts)
                     }
@@ -1070,6 +1073,28 @@ impl Terms {
                 parts.extend(pairs.iter().map(|pair| (TermId(pair[0]), pair[1] * times)));
             }
             false => parts.push((term, times)),
+        }
+    }
+
+    /// Adds the elements of a term to those of a bag, which are sorted and stay so.
+    pub fn insert_into(
+        &self,
+        symbol: SymbolId,
+        identity: Option<TermId>,
+        term: TermId,
+        parts: &mut Vec<(TermId, u32)>,
+    ) {
+        let mut insert = |term: TermId, times: u32| {
+            let at = parts.partition_point(|part| self.compare(part.0, term) == Ordering::Less);
+            match parts.get_mut(at) {
+                Some(part) if part.0 == term => part.1 += times,
+                _ => parts.insert(at, (term, times)),
+            }
+        };
+        if self.has_top(term, symbol) {
+            self.row(term).as_chunks::<2>().0.iter().for_each(|pair| insert(TermId(pair[0]), pair[1]));
+        } else if Some(term) != identity {
+            insert(term, 1);
         }
     }
 
@@ -1149,8 +1174,16 @@ impl Terms {
 
     /// The order of terms: operators with fewer arguments first, then those declared first, then arguments.
     pub fn compare(&self, one: TermId, two: TermId) -> Ordering {
+        self.compare_at(one, two, 0)
+    }
+
+    /// The same, so deep inside of terms.
+    fn compare_at(&self, one: TermId, two: TermId, depth: u32) -> Ordering {
         if one == two {
             return Ordering::Equal;
+        }
+        if depth & 63 == 63 {
+            return stacker::maybe_grow(64 << 10, 1 << 20, || self.compare_at(one, two, depth + 1));
         }
         let (a, b) = (self.nodes[one.0 as usize], self.nodes[two.0 as usize]);
         if a.symbol != b.symbol {
@@ -1161,12 +1194,15 @@ impl Terms {
             return Name::from_number(row_a[0]).text().cmp(Name::from_number(row_b[0]).text());
         }
         match self.layouts[a.symbol as usize] {
-            Theory::Free | Theory::Pair => self.compare_rows(row_a, row_b),
-            Theory::List => row_a.len().cmp(&row_b.len()).then_with(|| self.compare_rows(row_a, row_b)),
+            Theory::Free | Theory::Pair => self.compare_rows(row_a, row_b, depth),
+            Theory::List => {
+                row_a.len().cmp(&row_b.len()).then_with(|| self.compare_rows(row_a, row_b, depth))
+            }
             Theory::Bag => row_a.len().cmp(&row_b.len()).then_with(|| {
                 let pairs = row_a.as_chunks::<2>().0.iter().zip(row_b.as_chunks::<2>().0);
                 for (a, b) in pairs {
-                    let order = a[1].cmp(&b[1]).then_with(|| self.compare(TermId(a[0]), TermId(b[0])));
+                    let order = a[1].cmp(&b[1]);
+                    let order = order.then_with(|| self.compare_at(TermId(a[0]), TermId(b[0]), depth + 1));
                     if order != Ordering::Equal {
                         return order;
                     }
@@ -1176,17 +1212,16 @@ impl Terms {
             Theory::Iter => {
                 let order = row_a.len().cmp(&row_b.len());
                 let order = order.then_with(|| row_a[1..].iter().rev().cmp(row_b[1..].iter().rev()));
-                order.then_with(|| self.compare(TermId(row_a[0]), TermId(row_b[0])))
+                order.then_with(|| self.compare_at(TermId(row_a[0]), TermId(row_b[0]), depth + 1))
             }
             Theory::Data => self.compare_data(one, two),
         }
     }
 
-    fn compare_rows(&self, a: &[u32], b: &[u32]) -> Ordering {
+    fn compare_rows(&self, a: &[u32], b: &[u32], depth: u32) -> Ordering {
         for (&a, &b) in a.iter().zip(b) {
             if a != b {
-                // Only this can go deep.
-                let order = stacker::maybe_grow(32 << 10, 1 << 20, || self.compare(TermId(a), TermId(b)));
+                let order = self.compare_at(TermId(a), TermId(b), depth + 1);
                 if order != Ordering::Equal {
                     return order;
                 }
@@ -1225,7 +1260,7 @@ impl Terms {
         for number in 0..kept {
             mark(&mut self.nodes, number as u32, &mut todo);
         }
-        for root in roots.filter(|&root| root != TermId::NONE) {
+        for root in roots.filter(|&root| root < TermId::LATER) {
             mark(&mut self.nodes, root.0, &mut todo);
         }
         while let Some(term) = todo.pop() {

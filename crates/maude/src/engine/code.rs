@@ -171,6 +171,8 @@ pub struct Compiled {
     pub tests: Vec<Test>,
     /// The right side.
     pub build: Vec<Build>,
+    /// The elements of a right side that is a bag for which there are no equations: they can be put into another one.
+    pub elements: Option<(SymbolId, Vec<Vec<Build>>)>,
     /// The sort of a membership.
     pub sort: SortId,
     /// The variables, in the order of their slots: those of the left side first.
@@ -214,6 +216,8 @@ pub struct Code {
     pub inert: Vec<bool>,
     /// Whether operators are without laws.
     pub is_free: Vec<bool>,
+    /// Whether repetitions of operators are counted.
+    pub is_iter: Vec<bool>,
     /// Whether rules can apply to arguments of an operator or below.
     pub reaches_rules: Vec<bool>,
     /// `true` and `false`.
@@ -254,6 +258,7 @@ impl Code {
             rules_of: vec![Vec::new(); count],
             builtins,
             inert: vec![false; count],
+            is_iter: signature.symbols.iter().map(|symbol| symbol.theory == Theory::Iter).collect(),
             is_free: signature.symbols.iter().map(|symbol| symbol.theory == Theory::Free).collect(),
             reaches_rules: vec![false; count],
             booleans,
@@ -458,6 +463,7 @@ impl Code {
         if statement.right != TermId::NONE {
             compiler.build(statement.right, &mut build);
         }
+        let elements = compiler.elements(statement.right);
         let needs = match &pattern {
             Pattern::Free { arguments, .. } => arguments
                 .iter()
@@ -475,6 +481,7 @@ impl Code {
             slots: compiler.count,
             tests,
             build,
+            elements,
             sort: statement.sort.unwrap_or(SortId(0)),
             variables: compiler.variables,
             statement: at,
@@ -734,6 +741,22 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    fn elements(&mut self, right: TermId) -> Option<(SymbolId, Vec<Vec<Build>>)> {
+        if right == TermId::NONE {
+            return None;
+        }
+        let symbol = self.terms.symbol(right)?;
+        let is_bag = self.code.signature.symbol(symbol).theory == Theory::Bag;
+        (is_bag && self.code.inert[symbol.0 as usize]).then(|| {
+            let elements = self.terms.arguments(right).into_iter().map(|element| {
+                let mut build = Vec::new();
+                self.build(element, &mut build);
+                build
+            });
+            (symbol, elements.collect())
+        })
+    }
+
     fn build(&mut self, term: TermId, into: &mut Vec<Build>) {
         stacker::maybe_grow(64 << 10, 1 << 20, || self.build_here(term, into));
     }
@@ -841,6 +864,7 @@ fn mark_constants(terms: &mut Terms, compiled: &Compiled) {
         }));
     };
     add(&compiled.build);
+    compiled.elements.iter().flat_map(|(_, elements)| elements).for_each(|element| add(element));
     for test in &compiled.tests {
         match test {
             Test::Equal(one, two) => {

@@ -84,13 +84,15 @@ impl Engine {
         for &(slot, value) in bound {
             self.stack[base + slot] = value;
         }
+        let rests = self.rests.len();
         let over = self.match_then(code, &statement.pattern, term, base, &mut |engine| {
             engine.conditions(code, statement, 0, base, &mut |engine| {
-                let around = engine.extension(statement, base);
+                let around = engine.left_over(code, statement, base);
                 let around = around.map(|(symbol, left, right)| Around { symbol, left, right });
                 found(engine, base, around)
             })
         })?;
+        self.drop_rests(rests);
         self.stack.truncate(base);
         Ok(over)
     }
@@ -136,8 +138,11 @@ impl Engine {
             }
         });
         self.stack.push(term);
+        let rests = self.rests.len();
         // A membership whose condition can't be evaluated says nothing.
-        let _ = self.settle(code, term);
+        if self.settle(code, term).is_err() {
+            self.drop_rests(rests);
+        }
         self.stack.pop();
         self.terms.sort(term)
     }

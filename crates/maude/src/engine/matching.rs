@@ -456,6 +456,41 @@ impl Engine {
     }
 }
 
+/// The term that a pattern stands for once its variables have values.
+enum Instance {
+    /// Some have none, or it is not a simple pattern.
+    Unknown,
+    /// There is no such term.
+    Missing,
+    /// This one.
+    Term(TermId),
+}
+
+impl Engine {
+    fn instance(&self, pattern: &Pattern, base: usize) -> Instance {
+        let Pattern::Free { symbol, arguments } = pattern else { return Instance::Unknown };
+        let mut row = [0; 4];
+        if arguments.len() > row.len() {
+            return Instance::Unknown;
+        }
+        for (place, argument) in row.iter_mut().zip(arguments) {
+            let term = match argument {
+                Pattern::Variable { slot, .. } => self.slot(base, *slot),
+                Pattern::Ground(term) => *term,
+                _ => TermId::NONE,
+            };
+            if term == TermId::NONE {
+                return Instance::Unknown;
+            }
+            *place = term.0;
+        }
+        match self.terms.known(*symbol, &row[..arguments.len()]) {
+            Some(term) => Instance::Term(term),
+            None => Instance::Missing,
+        }
+    }
+}
+
 fn take(left: &mut [[u32; 2]], term: TermId, times: u32) -> bool {
     match left.iter_mut().find(|pair| pair[0] == term.0) {
         Some(pair) if pair[1] >= times => {
@@ -495,8 +530,14 @@ impl<'c> BagSearch<'c, '_> {
             }
             _ => 0..left.len(),
         };
+        // What is known from other elements is not matched again.
+        let known = match engine.instance(pattern, self.base) {
+            Instance::Unknown => None,
+            Instance::Missing => return Ok(false),
+            Instance::Term(term) => Some(term.0),
+        };
         for chosen in range {
-            if left[chosen][1] < *times {
+            if left[chosen][1] < *times || known.is_some_and(|known| left[chosen][0] != known) {
                 continue;
             }
             let (mark, before) = (engine.trail.len(), goals.len());
@@ -707,17 +748,17 @@ impl<'c> BagSearch<'c, '_> {
             if self.taken(engine) < 2 {
                 return Ok(false);
             }
-            let mut parts = std::mem::take(&mut engine.parts);
-            parts.clear();
-            parts.extend(left.iter().filter(|pair| pair[1] > 0).map(|pair| (TermId(pair[0]), pair[1])));
-            let term = engine.terms.made_bag(&self.code.signature, self.bag.symbol, &parts);
-            engine.parts = parts;
-            engine.sort_of(self.code, term, self.reduced);
-            engine.bind(self.base, taker.slot, term);
+            // Whoever uses the match puts them into another bag; a term of their own is made only where it is asked for.
+            engine.rests.push(engine.rest.len());
+            let pairs = left.iter().filter(|pair| pair[1] > 0);
+            engine.rest.extend(pairs.map(|pair| (TermId(pair[0]), pair[1])));
+            engine.bind(self.base, taker.slot, TermId::LATER);
         }
+        let rests = engine.rests.len();
         let over = engine.solve(self.code, goals, self.base, found)?;
         if !over {
             engine.undo(mark);
+            engine.drop_rests(rests - usize::from(some));
         }
         Ok(over)
     }

@@ -73,6 +73,11 @@ impl Engine {
         let data = code.signature.symbol(symbol);
         let row = self.terms.row(term);
         let mut add = |term: u32, argument: usize| {
+            let Some(top) = self.terms.symbol(TermId(term)) else { return };
+            let counts = matches!(code.builtins[top.0 as usize], Some(Builtin::Counter));
+            if code.rules_of[top.0 as usize].is_empty() && !code.reaches_rules[top.0 as usize] && !counts {
+                return;
+            }
             positions.push(Position { term: TermId(term), parent: at as u32, argument: argument as u32 });
         };
         match data.theory {
@@ -105,9 +110,17 @@ impl Engine {
         found: &mut dyn FnMut(&mut Engine, Step) -> Result<bool, Stop>,
     ) -> Result<bool, Stop> {
         let rule = &code.rules[number];
+        if !rule.needs.is_empty() {
+            let row = self.terms.row(positions[at].term);
+            let lacks = |&(at, top): &(u32, SymbolId)| !self.terms.has_top(TermId(row[at as usize]), top);
+            if rule.needs.iter().any(lacks) {
+                return Ok(false);
+            }
+        }
         let base = self.stack.len();
         self.stack.resize(base + rule.slots as usize, TermId::NONE);
         let mark = self.trail.len();
+        let rests = self.rests.len();
         let mut goals = Vec::new();
         let mut over = false;
         if self.match_simple(code, &rule.pattern, positions[at].term, base, &mut goals) {
@@ -127,6 +140,7 @@ impl Engine {
             })?;
         }
         self.undo(mark);
+        self.drop_rests(rests);
         self.stack.truncate(base);
         Ok(over)
     }
@@ -140,8 +154,34 @@ impl Engine {
         positions: &[Position],
         at: usize,
     ) -> Result<TermId, Stop> {
-        let mut value = self.value(code, &rule.build, base)?;
-        if let Some((symbol, left, right)) = self.extension(rule, base) {
+        let top = self.stack.len();
+        let mut here = positions[at];
+        let around = self.extension(rule, base);
+        // The bag that the right side becomes a part of.
+        let bag = match around {
+            Some((symbol, TermId::LATER, _)) => Some(symbol),
+            None if here.parent != u32::MAX => {
+                let symbol = self.terms.symbol(positions[here.parent as usize].term);
+                symbol.filter(|&symbol| code.signature.symbol(symbol).theory == Theory::Bag)
+            }
+            _ => None,
+        };
+        let mut value = if let Some(symbol) = bag {
+            self.push_elements(code, rule, base, symbol)?;
+            let whole = if around.is_some() {
+                self.with_rest(code, symbol, top)
+            } else {
+                let parent = positions[here.parent as usize];
+                let argument = here.argument as usize;
+                here = parent;
+                self.exchanged(code, symbol, parent.term, argument, top)
+            };
+            self.stack.truncate(top);
+            self.settled(code, symbol, whole)?
+        } else {
+            self.value(code, &rule.build, base)?
+        };
+        if let Some((symbol, left, right)) = around.filter(|_| bag.is_none()) {
             let top = self.stack.len();
             if left != TermId::NONE {
                 self.stack.push(left);
@@ -153,13 +193,75 @@ impl Engine {
             let count = self.stack.len() - top;
             value = self.apply(code, symbol, count)?;
         }
-        let mut here = positions[at];
         while here.parent != u32::MAX {
             let parent = positions[here.parent as usize];
             value = self.replaced(code, parent.term, here.argument as usize, value)?;
             here = parent;
         }
         Ok(value)
+    }
+
+    /// Pushes the values of the elements that a right side is made of, or that of the whole.
+    fn push_elements(
+        &mut self,
+        code: &Code,
+        rule: &Compiled,
+        base: usize,
+        symbol: SymbolId,
+    ) -> Result<(), Stop> {
+        match &rule.elements {
+            Some((own, elements)) if *own == symbol => {
+                for element in elements {
+                    let value = self.value(code, element, base)?;
+                    self.stack.push(value);
+                }
+            }
+            _ => {
+                let value = self.value(code, &rule.build, base)?;
+                self.stack.push(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// A bag with the terms on the stack from `top` on instead of one of its elements.
+    fn exchanged(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        bag: TermId,
+        argument: usize,
+        top: usize,
+    ) -> TermId {
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.clear();
+        for (at, pair) in self.terms.row(bag).as_chunks::<2>().0.iter().enumerate() {
+            let times = pair[1] - u32::from(at == argument);
+            if times > 0 {
+                parts.push((TermId(pair[0]), times));
+            }
+        }
+        let identity = code.signature.symbol(symbol).identity();
+        for &other in &self.stack[top..] {
+            self.terms.insert_into(symbol, identity, other, &mut parts);
+        }
+        let term = self.terms.made_bag(&code.signature, symbol, &parts);
+        self.parts = parts;
+        term
+    }
+
+    /// The normal form of a bag whose elements are normal forms.
+    fn settled(&mut self, code: &Code, symbol: SymbolId, term: TermId) -> Result<TermId, Stop> {
+        if self.terms.is_reduced(term) {
+            return Ok(term);
+        }
+        if code.inert[symbol.0 as usize] && self.terms.has_top(term, symbol) {
+            self.terms.renew_sort(&code.signature, term);
+            self.terms.set_reduced(term);
+            return Ok(term);
+        }
+        self.stack.push(term);
+        self.apply(code, symbol, 1)
     }
 
     /// A term with another argument at one place, evaluated.
@@ -176,20 +278,9 @@ impl Engine {
             Theory::Bag => {
                 let top = self.stack.len();
                 self.stack.push(value);
-                let mut parts = std::mem::take(&mut self.parts);
-                parts.clear();
-                for (at, pair) in self.terms.row(term).as_chunks::<2>().0.iter().enumerate() {
-                    let times = pair[1] - u32::from(at == argument);
-                    if times > 0 {
-                        parts.push((TermId(pair[0]), times));
-                    }
-                }
-                let rest = self.terms.made_bag(&code.signature, symbol, &parts);
-                self.parts = parts;
-                self.terms.set_reduced(rest);
-                self.stack.push(rest);
-                let count = self.stack.len() - top;
-                self.apply(code, symbol, count)
+                let bag = self.exchanged(code, symbol, term, argument, top);
+                self.stack.truncate(top);
+                self.settled(code, symbol, bag)
             }
             Theory::Iter => {
                 let (count, _) = self.terms.iterations(term);
@@ -470,15 +561,17 @@ impl Engine {
         self.stack.push(term);
         let base = self.stack.len();
         self.stack.resize(base + pattern.slots as usize, TermId::NONE);
+        let rests = self.rests.len();
         let over = self.match_then(&code, &pattern.pattern, term, base, &mut |engine| {
             engine.conditions(&code, pattern, 0, base, &mut |engine| {
                 let values = engine.stack[base..base + pattern.variables.len()].to_vec();
                 let portion = engine
-                    .extension(pattern, base)
+                    .left_over(&code, pattern, base)
                     .map(|(symbol, left, right)| engine.portion(&code, term, symbol, left, right));
                 Ok(found(engine, &values, portion))
             })
         })?;
+        self.drop_rests(rests);
         self.stack.truncate(top);
         Ok(over)
     }
