@@ -772,6 +772,13 @@ impl Engine {
         let plain =
             self.terms.symbol(term).is_none_or(|symbol| code.memberships_of[symbol.0 as usize].is_empty());
         if plain {
+            // The same term may have been made before memberships gave its elements their sorts.
+            if !code.memberships.is_empty()
+                && let Some(symbol) = self.terms.symbol(term)
+            {
+                let (sort, _) = self.terms.sort_of_row(&code.signature, symbol, self.terms.row(term));
+                self.terms.set_sort(term, sort);
+            }
             if reduced {
                 self.terms.set_reduced(term);
             }

@@ -412,7 +412,11 @@ impl Terms {
                 }
                 sort
             }
-            Theory::Data => signature.least_sort(symbol, std::iter::empty()),
+            // The sort of data depends on the data, and was found when it was made.
+            Theory::Data => match self.find(symbol.0, row, hash_of(symbol.0, row)) {
+                Some(known) => self.sort(known),
+                None => signature.least_sort(symbol, std::iter::empty()),
+            },
         };
         (sort, open != 0)
     }

@@ -96,10 +96,9 @@ impl Engine {
                         false => self.terms.make_iter(&code.signature, *symbol, &rest, below),
                     }
                 };
-                // A part of a normal form is one.
-                if self.terms.is_reduced(subject) {
-                    self.terms.set_reduced(rest);
-                }
+                // A part of a normal form is one; memberships may give it a sort.
+                let reduced = self.terms.is_reduced(subject);
+                self.sort_of(code, rest, reduced);
                 self.match_simple(code, inner, rest, base, goals)
             }
             Pattern::Pair { symbol, .. } => {
