@@ -141,17 +141,8 @@ impl Engine {
         at: usize,
     ) -> Result<TermId, Stop> {
         let mut value = self.value(code, &rule.build, base)?;
-        if let Some((symbol, left, right)) = self.extension(rule, base) {
-            let top = self.stack.len();
-            if left != TermId::NONE {
-                self.stack.push(left);
-            }
-            self.stack.push(value);
-            if right != TermId::NONE {
-                self.stack.push(right);
-            }
-            let count = self.stack.len() - top;
-            value = self.apply(code, symbol, count)?;
+        if let Some(around) = self.extension(rule, base) {
+            value = self.put_back(code, around, value)?;
         }
         let mut here = positions[at];
         while here.parent != u32::MAX {
@@ -160,6 +151,23 @@ impl Engine {
             here = parent;
         }
         Ok(value)
+    }
+
+    /// What a rule has made of a part, with what was left over around it.
+    pub(super) fn put_back(
+        &mut self,
+        code: &Code,
+        (symbol, left, right): (SymbolId, TermId, TermId),
+        value: TermId,
+    ) -> Result<TermId, Stop> {
+        if code.signature.symbol(symbol).theory == Theory::Iter {
+            let (count, _) = self.terms.iterations(left);
+            self.stack.push(value);
+            return self.iterate(code, symbol, &count);
+        }
+        let top = self.stack.len();
+        self.stack.extend([left, value, right].into_iter().filter(|&part| part != TermId::NONE));
+        self.apply(code, symbol, self.stack.len() - top)
     }
 
     /// A term with another argument at one place, evaluated.
@@ -505,6 +513,10 @@ impl Engine {
             }
             parts.retain(|&(_, times)| times > 0);
             return self.terms.make_bag(&code.signature, symbol, &mut parts);
+        }
+        if data.theory == Theory::Iter {
+            let ((all, below), (over, _)) = (self.terms.iterations(term), self.terms.iterations(left));
+            return self.terms.make_iter(&code.signature, symbol, &(all - over), below);
         }
         let length = |engine: &Engine, term: TermId| match term {
             TermId::NONE => 0,
