@@ -995,6 +995,10 @@ impl Engine {
         let plain =
             self.terms.symbol(term).is_none_or(|symbol| code.memberships_of[symbol.0 as usize].is_empty());
         if plain {
+            // The same term may have been made before memberships gave its elements their sorts.
+            if !code.memberships.is_empty() && self.terms.symbol(term).is_some() {
+                self.terms.renew_sort(&code.signature, term);
+            }
             if reduced {
                 self.terms.set_reduced(term);
             }

@@ -219,6 +219,7 @@ fn shown_slots(pattern: &Pattern) -> Vec<u32> {
                 collect(two, slots);
             }
             Pattern::Iter { inner, .. } => collect(inner, slots),
+            Pattern::Tower { part, .. } => collect(part, slots),
             Pattern::List(list) => {
                 for part in &list.parts {
                     match part {

@@ -202,20 +202,39 @@ impl Printer<'_> {
     fn application(&mut self, term: TermId, symbol: SymbolId, place: Place) {
         let data = self.signature.symbol(symbol);
         let arguments = self.terms.arguments(term);
-        // Whether the kinds of arguments follow from the name alone.
-        let known = self.signature.named(data.name).iter().all(|&other| {
-            let other = self.signature.symbol(other);
-            other.arity() != data.arity() || other.domain == data.domain
-        });
         if data.theory == Theory::Iter {
             let (count, inner) = self.terms.iterations(term);
             if count != BigUint::from(1u32) {
                 self.out.push_str(&format!("{}^{count}(", data.name));
-                self.term(inner, Place::alone(PREFIX), known);
+                self.term(inner, Place::alone(PREFIX), self.knows(symbol));
                 self.out.push(')');
                 return;
             }
         }
+        self.operator(symbol, &arguments, place);
+    }
+
+    /// Whether the kinds of arguments follow from the name alone.
+    fn knows(&self, symbol: SymbolId) -> bool {
+        let data = self.signature.symbol(symbol);
+        self.signature.named(data.name).iter().all(|&other| {
+            let other = self.signature.symbol(other);
+            other.arity() != data.arity() || other.domain == data.domain
+        })
+    }
+
+    /// An operator on arguments: all those of a list or bag, unless each pair is to be seen.
+    fn operator(&mut self, symbol: SymbolId, arguments: &[TermId], place: Place) {
+        let data = self.signature.symbol(symbol);
+        let known = self.knows(symbol);
+        let mixfix = self.style.mixfix && !data.mixfix.is_empty();
+        let pairs = !self.style.flat || (self.style.parentheses && mixfix);
+        let nested = pairs && data.is_assoc() && arguments.len() > 2;
+        let count = if nested { 2 } else { arguments.len() };
+        let argument = |this: &mut Self, at: usize, place: Place| match nested && at == 1 {
+            true => stacker::maybe_grow(64 << 10, 1 << 20, || this.operator(symbol, &arguments[1..], place)),
+            false => this.term(arguments[at], place, known),
+        };
         if data.is_special("SortTestSymbol") {
             self.term(
                 arguments[0],
@@ -226,7 +245,7 @@ impl Printer<'_> {
             self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
             return;
         }
-        if data.mixfix.is_empty() || !self.style.mixfix {
+        if !mixfix {
             // A name by itself has a format before and one behind.
             let format = data.format.as_ref().filter(|_| self.style.format && data.mixfix.is_empty());
             let format = format.and_then(|format| <[Name; 2]>::try_from(format.as_slice()).ok());
@@ -239,11 +258,11 @@ impl Printer<'_> {
             }
             if !arguments.is_empty() {
                 self.out.push('(');
-                for (at, &argument) in arguments.iter().enumerate() {
+                for at in 0..count {
                     if at > 0 {
                         self.out.push_str(", ");
                     }
-                    self.term(argument, Place::alone(PREFIX), known);
+                    argument(self, at, Place::alone(PREFIX));
                 }
                 self.out.push(')');
             }
@@ -268,11 +287,11 @@ impl Printer<'_> {
         let format =
             data.format.clone().filter(|format| self.style.format && format.len() == data.mixfix.len() + 1);
         let mut next = 0;
-        let rounds = if data.is_assoc() { arguments.len() - 1 } else { 1 };
+        let rounds = if data.is_assoc() { count - 1 } else { 1 };
         let open = data.mixfix.first() == Some(&None) && data.mixfix.last() == Some(&None);
         if rounds > 1 && !open {
             // A closed associative operator: `< < a b > c >` from the left.
-            self.closed_chain(symbol, &arguments, rounds);
+            self.closed_chain(symbol, arguments, rounds);
         } else {
             for round in 0..rounds {
                 let start = usize::from(round > 0);
@@ -283,10 +302,10 @@ impl Printer<'_> {
                         None => {
                             let hole = match rounds {
                                 1 => next,
-                                _ => usize::from(next + 1 == arguments.len()),
+                                _ => usize::from(next + 1 == count),
                             };
                             let first = next == 0 && data.mixfix.first() == Some(&None);
-                            let last = next + 1 == arguments.len() && data.mixfix.last() == Some(&None);
+                            let last = next + 1 == count && data.mixfix.last() == Some(&None);
                             let open = |end: bool, outer: Neighbour, at: bool| match (end, at) {
                                 (true, _) => outer,
                                 (false, true) => (data.prec, data.range),
@@ -297,7 +316,7 @@ impl Printer<'_> {
                                 left: open(first, outer_left, last || rounds > 1),
                                 right: open(last, outer_right, first || rounds > 1),
                             };
-                            self.term(arguments[next], inner, known);
+                            argument(self, next, inner);
                             next += 1;
                         }
                     }

@@ -809,6 +809,7 @@ impl Session {
     fn parse(&mut self, tokens: &[Token], out: &mut String) -> Result<(), Problem> {
         let (module, code, rest) = self.in_module(&tokens[1..])?;
         let mut terms = code.terms.clone();
+        terms.as_written = true;
         let reading = self.read(&module, &mut terms, Goal::Term, rest, "the term")?;
         let term = reading.terms[0];
         let sort = module.signature.sort_name(terms.sort(term));

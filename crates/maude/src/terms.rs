@@ -511,6 +511,10 @@ impl Terms {
     pub fn renew_sort(&mut self, signature: &Signature, term: TermId) -> SortId {
         let node = &self.nodes[term.0 as usize];
         let symbol = SymbolId(node.symbol);
+        // The sort of data depends on the data, and was found when it was made.
+        if self.layouts[node.symbol as usize] == Theory::Data {
+            return self.sort(term);
+        }
         if node.sort & EVEN != 0
             && let Some(plateau) = signature.symbol(symbol).plateau
         {

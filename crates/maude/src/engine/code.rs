@@ -55,6 +55,15 @@ pub enum Pattern {
         /// What is below.
         inner: Box<Pattern>,
     },
+    /// Repetitions of which some of the outer ones may be left over.
+    Tower {
+        /// The operator.
+        symbol: SymbolId,
+        /// What the others look like.
+        part: Box<Pattern>,
+        /// The slot for those that are left over, on top of what is below all of them.
+        over: u32,
+    },
 }
 
 /// A list of parts, each of which takes some elements.
@@ -375,7 +384,9 @@ impl Code {
                 Some(symbol) => push(symbol),
                 None => return false,
             },
-            Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } => push(*symbol),
+            Pattern::Free { symbol, .. } | Pattern::Iter { symbol, .. } | Pattern::Tower { symbol, .. } => {
+                push(*symbol)
+            }
             Pattern::Pair { symbol, one, two } => {
                 push(*symbol);
                 let data = self.signature.symbol(*symbol);
@@ -457,6 +468,8 @@ impl Code {
 
     fn compiled(&self, terms: &Terms, at: usize, statement: &Statement, extension: bool) -> Compiled {
         let mut compiler = Compiler::new(self, terms, statement);
+        // Equations are tried on all parts of repetitions anyway.
+        compiler.towers = statement.kind == StatementKind::Rule;
         let pattern = compiler.pattern(statement.left, extension);
         let tests = statement.conditions.iter().map(|condition| compiler.test(condition)).collect();
         let mut build = Vec::new();
@@ -560,6 +573,8 @@ struct Compiler<'a> {
     variables: Vec<(Name, SortId)>,
     count: u32,
     extension: Option<(SymbolId, u32, u32)>,
+    /// Whether the pattern may leave some of many repetitions over.
+    towers: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -586,7 +601,7 @@ impl<'a> Compiler<'a> {
         let variables = order.iter().map(|&term| (terms.variable_name(term), sort_of(term))).collect();
         let count = order.len() as u32;
         let slots = order.into_iter().zip(0..).collect();
-        Self { code, terms, slots, variables, count, extension: None }
+        Self { code, terms, slots, variables, count, extension: None, towers: false }
     }
 
     fn fresh(&mut self) -> u32 {
@@ -624,7 +639,8 @@ impl<'a> Compiler<'a> {
             Top::Symbol(symbol) => symbol,
         };
         let data = self.code.signature.symbol(symbol);
-        let extends = top && data.is_assoc();
+        let tower = self.towers && data.theory == Theory::Iter;
+        let extends = top && (data.is_assoc() || tower);
         if !terms.is_open(term) && !extends {
             return Pattern::Ground(term);
         }
@@ -642,7 +658,13 @@ impl<'a> Compiler<'a> {
             }
             Theory::Iter => {
                 let (count, inner) = terms.iterations(term);
-                Pattern::Iter { symbol, count, inner: Box::new(self.pattern(inner, false)) }
+                let part = Pattern::Iter { symbol, count, inner: Box::new(self.pattern(inner, false)) };
+                if !extends {
+                    return part;
+                }
+                let over = self.fresh();
+                self.extension = Some((symbol, over, over));
+                Pattern::Tower { symbol, part: Box::new(part), over }
             }
             Theory::List => {
                 let mut parts = Vec::new();
@@ -715,6 +737,7 @@ impl<'a> Compiler<'a> {
                 Pattern::Pair { one, two, .. } => 1 + constants(one) + constants(two),
                 Pattern::List(_) | Pattern::Bag(_) => 1,
                 Pattern::Iter { inner, .. } => 1 + constants(inner),
+                Pattern::Tower { part, .. } => constants(part),
             }
         }
         bag.elements.sort_by_key(|(pattern, times)| std::cmp::Reverse((*times, constants(pattern))));

@@ -112,10 +112,7 @@ impl Engine {
         let top = self.stack.len();
         let mut value = self.value(code, &rule.build, base)?;
         if let Some(Around { symbol, left, right }) = around {
-            let parts: Vec<TermId> =
-                [left, value, right].into_iter().filter(|&part| part != TermId::NONE).collect();
-            self.stack.extend(&parts);
-            value = self.apply(code, symbol, parts.len())?;
+            value = self.put_back(code, (symbol, left, right), value)?;
         }
         let mut at = at;
         while at != 0 {

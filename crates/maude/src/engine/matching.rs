@@ -119,11 +119,17 @@ impl Engine {
                         false => self.terms.make_iter(&code.signature, *symbol, &rest, below),
                     }
                 };
-                // A part of a normal form is one.
-                if self.terms.is_reduced(subject) {
-                    self.terms.set_reduced(rest);
-                }
+                // A part of a normal form is one; memberships may give it a sort.
+                let reduced = self.terms.is_reduced(subject);
+                self.sort_of(code, rest, reduced);
                 self.match_simple(code, inner, rest, base, goals)
+            }
+            Pattern::Tower { symbol, .. } => {
+                let fits = self.terms.has_top(subject, *symbol);
+                if fits {
+                    goals.push((pattern, subject));
+                }
+                fits
             }
             Pattern::Pair { symbol, .. } => {
                 let data = code.signature.symbol(*symbol);
@@ -275,6 +281,9 @@ impl Engine {
             Pattern::Pair { symbol, one, two } => {
                 self.solve_pair(code, *symbol, one, two, subject, goals, base, found)
             }
+            Pattern::Tower { symbol, part, over } => {
+                self.solve_tower(code, *symbol, part, *over, subject, goals, base, found)
+            }
             Pattern::List(list) => self.solve_list(code, list, subject, goals, base, found),
             Pattern::Bag(bag) => self.solve_bag(code, bag, subject, goals, base, found),
             _ => unreachable!("matched at once"),
@@ -330,6 +339,43 @@ impl Engine {
             }
             goals.truncate(before);
             self.undo(mark);
+        }
+        Ok(false)
+    }
+
+    /// Leaves more and more of the outer repetitions over, until too few are left.
+    #[allow(clippy::too_many_arguments)]
+    fn solve_tower<'c>(
+        &mut self,
+        code: &'c Code,
+        symbol: SymbolId,
+        part: &'c Pattern,
+        over: u32,
+        subject: TermId,
+        goals: &mut Vec<Goal<'c>>,
+        base: usize,
+        found: Found<'_>,
+    ) -> Result<bool, Stop> {
+        let Pattern::Iter { count, .. } = part else { unreachable!("a tower is of repetitions") };
+        let reduced = self.terms.is_reduced(subject);
+        let (mut left, below) = self.terms.iterations(subject);
+        let mut outer = BigUint::ZERO;
+        while left >= *count {
+            let (mark, before) = (self.trail.len(), goals.len());
+            if outer > BigUint::ZERO {
+                let term = self.terms.make_iter(&code.signature, symbol, &outer, below);
+                self.bind(base, over, term);
+            }
+            let inner = self.terms.make_iter(&code.signature, symbol, &left, below);
+            self.sort_of(code, inner, reduced);
+            if self.match_simple(code, part, inner, base, goals) && self.solve(code, goals, base, found)? {
+                return Ok(true);
+            }
+            goals.truncate(before);
+            self.undo(mark);
+            outer += 1u32;
+            left -= 1u32;
+            self.check()?;
         }
         Ok(false)
     }

@@ -181,17 +181,8 @@ impl Engine {
         } else {
             self.value(code, &rule.build, base)?
         };
-        if let Some((symbol, left, right)) = around.filter(|_| bag.is_none()) {
-            let top = self.stack.len();
-            if left != TermId::NONE {
-                self.stack.push(left);
-            }
-            self.stack.push(value);
-            if right != TermId::NONE {
-                self.stack.push(right);
-            }
-            let count = self.stack.len() - top;
-            value = self.apply(code, symbol, count)?;
+        if let Some(around) = around.filter(|_| bag.is_none()) {
+            value = self.put_back(code, around, value)?;
         }
         while here.parent != u32::MAX {
             let parent = positions[here.parent as usize];
@@ -262,6 +253,23 @@ impl Engine {
         }
         self.stack.push(term);
         self.apply(code, symbol, 1)
+    }
+
+    /// What a rule has made of a part, with what was left over around it.
+    pub(super) fn put_back(
+        &mut self,
+        code: &Code,
+        (symbol, left, right): (SymbolId, TermId, TermId),
+        value: TermId,
+    ) -> Result<TermId, Stop> {
+        if code.signature.symbol(symbol).theory == Theory::Iter {
+            let (count, _) = self.terms.iterations(left);
+            self.stack.push(value);
+            return self.iterate(code, symbol, &count);
+        }
+        let top = self.stack.len();
+        self.stack.extend([left, value, right].into_iter().filter(|&part| part != TermId::NONE));
+        self.apply(code, symbol, self.stack.len() - top)
     }
 
     /// A term with another argument at one place, evaluated.
@@ -598,6 +606,10 @@ impl Engine {
             }
             parts.retain(|&(_, times)| times > 0);
             return self.terms.make_bag(&code.signature, symbol, &mut parts);
+        }
+        if data.theory == Theory::Iter {
+            let ((all, below), (over, _)) = (self.terms.iterations(term), self.terms.iterations(left));
+            return self.terms.make_iter(&code.signature, symbol, &(all - over), below);
         }
         let length = |engine: &Engine, term: TermId| match term {
             TermId::NONE => 0,

@@ -484,7 +484,11 @@ fn context(
     let (signature, terms) = (&code.signature, &engine.terms);
     let mut sketch = Sketch::default();
     let mut inner = sketch.add(Node::Hole);
-    if let Some(Around { symbol, left, right }) = around {
+    if let Some(Around { symbol, left, .. }) = around
+        && signature.symbol(symbol).theory == Theory::Iter
+    {
+        inner = sketch.add(Node::Apply(applied_name(signature, terms, left, symbol), vec![inner]));
+    } else if let Some(Around { symbol, left, right }) = around {
         let mut parts = Vec::new();
         let add = |sketch: &mut Sketch, side: TermId, parts: &mut Vec<usize>| {
             if side != TermId::NONE {

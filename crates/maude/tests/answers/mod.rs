@@ -89,6 +89,8 @@ fn answer(block: &str) -> Answer {
         let body = if kind == "frewrite" { without_sorts(&body) } else { body };
         return Answer { command, solutions: Vec::new(), rest: tight(&body) };
     }
+    // At the bound, whether a state is final is seen from its first step, which is added: which one is first is open.
+    let open = kind == "search" && command.starts_with("search [") && command.contains(" =>! ");
     let mut solutions = Vec::new();
     let mut rest = String::new();
     let mut current: Option<Vec<String>> = None;
@@ -109,7 +111,7 @@ fn answer(block: &str) -> Answer {
             if !line.starts_with("states:") {
                 lines.push(tight(line));
             }
-        } else {
+        } else if !(open && line.starts_with("states:")) {
             rest.push_str(&tight(line));
         }
     }

@@ -393,5 +393,25 @@ impl Writer {
                 }
             }
         }
+        if self.random.percent(25) {
+            self.number_rule();
+        }
+    }
+
+    /// A rule that makes numbers smaller. Where they are repetitions, it applies to every part that ends with them.
+    fn number_rule(&mut self) {
+        let rule = self.random.pick(&[
+            "rl [n] : s(s(N)) => N .",
+            "rl [n] : s(s(s(N))) => s(N) .",
+            "rl [n] : s(s(N)) => s(z) .",
+            "rl [n] : s(s(z)) => z .",
+            "crl [n] : s(N) => z if N =/= z .",
+        ]);
+        self.state(rule.to_string());
+        let number = (0..2 + self.random.below(4)).fold("z".to_string(), |inner, _| format!("s({inner})"));
+        let arrow = self.random.pick(&["=>*", "=>1", "=>!"]);
+        self.commands.push(format!("search {number} {arrow} N ."));
+        let pattern = self.random.pick(&["s(N)", "s(s(N))", "s(s(z))"]);
+        self.commands.push(format!("xmatch {pattern} <=? {number} ."));
     }
 }
