@@ -10,6 +10,7 @@ pub(crate) mod descent;
 pub mod matching;
 mod model_check;
 pub mod rewrite;
+pub mod sharing;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -567,6 +568,7 @@ impl Engine {
         if data.memo
             && let Some(&known) = self.memo.get(&term)
         {
+            self.rewrites += 1;
             self.stack[start] = known;
             return Ok(None);
         }
@@ -646,6 +648,7 @@ impl Engine {
             return Ok(term);
         }
         if let Some(&known) = self.memo.get(&term) {
+            self.rewrites += 1;
             self.stack.truncate(start);
             return Ok(known);
         }
@@ -802,7 +805,7 @@ impl Engine {
                 Build::RawSlot(slot) => self.stack.push(self.stack[base + *slot as usize]),
                 Build::Constant(term) => self.stack.push(*term),
                 Build::Call(symbol, count) => {
-                    if self.ends(build, at) {
+                    if sharing::ends(build, at) {
                         return Ok(Next::Call(*symbol, *count as usize));
                     }
                     let value = self.apply(code, *symbol, *count as usize)?;
@@ -838,17 +841,12 @@ impl Engine {
                     }
                 }
                 Build::Jump(to) => at = *to as usize,
+                Build::Keep(slot) => {
+                    self.stack[base + *slot as usize] = *self.stack.last().expect("it is there");
+                }
             }
         }
         Ok(Next::Done)
-    }
-
-    /// Whether nothing but jumps follows.
-    fn ends(&self, build: &[Build], mut at: usize) -> bool {
-        while let Some(Build::Jump(to)) = build.get(at) {
-            at = *to as usize;
-        }
-        at >= build.len()
     }
 
     /// The value of an expression in a frame.
