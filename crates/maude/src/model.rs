@@ -15,7 +15,7 @@ use lts::{LabelId, OriginId};
 use rustc_hash::FxHashMap;
 use source::Span;
 
-use crate::engine::code::{Code, ListPart, Pattern};
+use crate::engine::code::{Code, Compiled, ListPart, Pattern, Test};
 use crate::engine::{Engine, Limits, Stop};
 use crate::modules::Database;
 use crate::names::Name;
@@ -114,7 +114,7 @@ impl MaudeModel {
                 }
             })
             .collect();
-        let shown = code.rules.iter().map(|rule| shown_slots(&rule.pattern)).collect();
+        let shown = code.rules.iter().map(shown_slots).collect();
         let (propositions, atoms) = atoms(&code);
         let used = code.equations.iter().map(|_| AtomicBool::new(false)).collect();
         let printer = Mutex::new(code.terms.clone());
@@ -205,8 +205,18 @@ impl MaudeModel {
     }
 }
 
-/// The slots of variables that say what a rule was applied to: not those that take the rest of a soup.
-fn shown_slots(pattern: &Pattern) -> Vec<u32> {
+/// The slots of variables that say what a rule was applied to, and what its condition has chosen: not those that take the
+/// rest of a soup.
+fn shown_slots(rule: &Compiled) -> Vec<u32> {
+    /// Whether a pattern may match one term in several ways.
+    fn chooses(pattern: &Pattern) -> bool {
+        match pattern {
+            Pattern::Variable { .. } | Pattern::Ground(_) => false,
+            Pattern::Free { arguments, .. } => arguments.iter().any(chooses),
+            Pattern::Iter { inner, .. } => chooses(inner),
+            Pattern::Pair { .. } | Pattern::List(_) | Pattern::Bag(_) => true,
+        }
+    }
     fn collect(pattern: &Pattern, slots: &mut Vec<u32>) {
         match pattern {
             Pattern::Variable { slot, .. } => slots.push(*slot),
@@ -233,7 +243,14 @@ fn shown_slots(pattern: &Pattern) -> Vec<u32> {
         }
     }
     let mut slots = Vec::new();
-    collect(pattern, &mut slots);
+    collect(&rule.pattern, &mut slots);
+    for test in &rule.tests {
+        if let Test::Assign(_, pattern) = test
+            && chooses(pattern)
+        {
+            collect(pattern, &mut slots);
+        }
+    }
     slots.sort_unstable();
     slots.dedup();
     slots

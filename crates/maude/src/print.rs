@@ -217,11 +217,17 @@ impl Printer<'_> {
             }
         }
         if data.is_special("SortTestSymbol") {
-            self.term(
-                arguments[0],
-                Place { right: (data.prec, data.range), ..Place::alone(data.gather[0]) },
-                known,
-            );
+            let tested = self.terms.symbol(arguments[0]).map(|symbol| self.signature.symbol(symbol));
+            let wrapped = tested
+                .is_some_and(|tested| !tested.mixfix.is_empty() || tested.is_special("SortTestSymbol"))
+                && self.number(arguments[0]).is_none();
+            if wrapped {
+                self.out.push('(');
+            }
+            self.term(arguments[0], Place::alone(ANY), known);
+            if wrapped {
+                self.out.push(')');
+            }
             self.out.push_str(" :: ");
             self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
             return;
@@ -365,9 +371,9 @@ impl Printer<'_> {
             self.out.push(' ');
             return;
         }
+        let before = self.out.len();
         for letter in word.text().chars() {
             match letter {
-                'd' if usual => self.out.push(' '),
                 's' => self.out.push(' '),
                 't' => self.out.push('\t'),
                 'n' => self.out.push('\n'),
@@ -376,6 +382,10 @@ impl Printer<'_> {
                 '-' => self.indent = self.indent.saturating_sub(1),
                 _ => {}
             }
+        }
+        // Colours and the like leave the usual blank.
+        if usual && self.out.len() == before {
+            self.out.push(' ');
         }
     }
 }

@@ -632,7 +632,7 @@ impl Engine {
                 // Blanks are written as backquotes.
                 let words: Vec<&str> = text.split_whitespace().collect();
                 let name = words.join("`");
-                (!name.is_empty()).then(|| self.terms.quoted(&code.signature, symbol, Name::new(&name)))
+                Some(self.terms.quoted(&code.signature, symbol, Name::new(&name)))
             }
             "printTokens" => {
                 let list = self.token_list(code)?;
