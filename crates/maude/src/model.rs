@@ -49,6 +49,8 @@ pub struct MaudeModel {
     atoms: Vec<(SymbolId, SymbolId)>,
     /// Which equations were used by any worker.
     used: Vec<AtomicBool>,
+    /// Those that the initial term needs, which every run begins with.
+    used_at_start: Vec<bool>,
     watch: bool,
     limits: Limits,
     printer: Mutex<Terms>,
@@ -134,16 +136,19 @@ impl MaudeModel {
             propositions,
             atoms,
             used,
+            used_at_start: Vec::new(),
             watch,
             limits: Limits { rewrites: 10_000_000, bytes: 4 << 30, depth: 400_000, ..Limits::default() },
             printer,
         };
-        let number = {
+        let (number, used) = {
             let mut worker = model.maude_worker();
             let term = worker.engine.reduce(initial)?;
-            worker.border.shared_number(&worker.engine, term)
+            (worker.border.shared_number(&worker.engine, term), worker.engine.used.take())
         };
         model.initial = number;
+        model.used_at_start = used.unwrap_or_default();
+        model.forget_fired();
         Ok(model)
     }
 
@@ -360,7 +365,9 @@ impl Model for MaudeModel {
     }
 
     fn forget_fired(&self) {
-        self.used.iter().for_each(|used| used.store(false, Ordering::Relaxed));
+        for (at, used) in self.used.iter().enumerate() {
+            used.store(self.used_at_start.get(at).is_some_and(|&start| start), Ordering::Relaxed);
+        }
     }
 }
 
