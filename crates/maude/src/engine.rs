@@ -163,6 +163,28 @@ impl Engine {
         if self.ticks & 0xFFF == 0 { self.check_limits() } else { Ok(()) }
     }
 
+    /// Whether there is room for a list, a bag or a text of what is on the stack from there on. Those that double need it
+    /// long before the next check is due.
+    #[inline]
+    pub(crate) fn check_room(&mut self, start: usize) -> Result<(), Stop> {
+        let words: usize = self.stack[start..].iter().map(|&part| self.terms.row(part).len()).sum();
+        if words < 1 << 20 { Ok(()) } else { self.make_room(4 * words) }
+    }
+
+    #[cold]
+    fn make_room(&mut self, bytes: usize) -> Result<(), Stop> {
+        self.check_limits()?;
+        // Rows have numbers of 32 bits.
+        let most = self.limits.bytes.min(12 << 30);
+        if self.terms.bytes() + bytes > most {
+            self.collect();
+        }
+        match self.terms.bytes() + bytes > most {
+            true => Err(Stop::limit(format!("terms need more than {} MB", most >> 20))),
+            false => Ok(()),
+        }
+    }
+
     #[cold]
     fn check_limits(&mut self) -> Result<(), Stop> {
         if self.rewrites > self.limits.rewrites {
@@ -334,6 +356,7 @@ impl Engine {
                         self.terms.make(&code.signature, symbol, &[argument])
                     }
                     _ => {
+                        self.check_room(start)?;
                         let arguments = self.stack.split_off(start);
                         let term = self.terms.make(&code.signature, symbol, &arguments);
                         self.stack.extend(arguments);
@@ -476,7 +499,9 @@ impl Engine {
         self.trail.truncate(mark);
         // Conditions may have left values above the frame.
         self.stack.truncate(base + equation.slots as usize);
-        let next = self.run(code, &equation.build, base)?;
+        let next = self
+            .run(code, &equation.build, base)
+            .map_err(|stop| self.at_equation(code, stop, equation, base))?;
         let (symbol, count) = match (next, self.extension(equation, base)) {
             (Next::Done, None) => (DONE, 1),
             (Next::Call(symbol, count), None) => (symbol, count),
@@ -524,15 +549,8 @@ impl Engine {
                 .enumerate()
                 .filter_map(|(at, (name, _))| {
                     let term = *self.stack.get(base + at)?;
-                    (term != TermId::NONE).then(|| {
-                        let mut text = crate::print::one_line(&code.signature, &self.terms, term);
-                        if text.len() > 60 {
-                            let cut = (0..=57).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-                            text.truncate(cut);
-                            text.push_str("...");
-                        }
-                        format!("{name} = {text}")
-                    })
+                    let text = || crate::print::beginning(&code.signature, &self.terms, term, 57);
+                    (term != TermId::NONE).then(|| format!("{name} = {}", text()))
                 })
                 .collect();
             stop.term = Some(bindings.join(", "));
@@ -954,9 +972,11 @@ impl Engine {
                 let value = self.value(code, one, base)?;
                 self.stack.truncate(top);
                 self.stack.push(value);
-                let over = self.reachable(code, value, pattern, base, &mut |engine| {
-                    engine.conditions(code, statement, at + 1, base, found)
-                })?;
+                let over = self
+                    .reachable(code, value, pattern, base, &mut |engine| {
+                        engine.conditions(code, statement, at + 1, base, found)
+                    })
+                    .map_err(|stop| self.at_equation(code, stop, statement, base))?;
                 self.stack.truncate(top);
                 Ok(over)
             }
