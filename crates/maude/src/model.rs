@@ -38,8 +38,8 @@ pub struct MaudeModel {
     labels: Vec<String>,
     label_of: Vec<u32>,
     origin_of: Vec<OriginId>,
-    /// The mark of each rule; those of its conditions follow.
-    first_mark: Vec<usize>,
+    /// The marks of each rule.
+    rule_marks: Vec<RuleMarks>,
     /// Labels with values: the rule and the values.
     valued: Option<SharedRows>,
     /// The slots of the values that labels show, for each rule.
@@ -56,22 +56,36 @@ pub struct MaudeModel {
     printer: Mutex<Terms>,
 }
 
-/// The marks of rules and conditions: for each rule its own, then those of its conditions, true before false.
-pub(crate) fn marks_of(code: &Code) -> (Vec<Mark>, Vec<usize>) {
+/// The marks of a rule: that it is applied, and for each fragment of its condition that decides something that it holds;
+/// behind this is that it does not.
+pub(crate) struct RuleMarks {
+    applied: u32,
+    holds: Vec<Option<u32>>,
+}
+
+/// What coverage counts, and the marks of each rule among it.
+pub(crate) fn marks_of(code: &Code) -> (Vec<Mark>, Vec<RuleMarks>) {
     let mut marks = Vec::new();
-    let mut first = Vec::new();
+    let mut rules = Vec::new();
     for rule in &code.rules {
         let statement = &code.module.statements[rule.statement];
         let process = statement.module.text().to_owned();
-        first.push(marks.len());
+        let applied = marks.len() as u32;
         marks.push(Mark { kind: MarkKind::Action, span: statement.span, process: process.clone() });
-        for &span in &statement.condition_spans {
+        let mut holds = Vec::new();
+        for (&span, condition) in statement.condition_spans.iter().zip(&statement.conditions) {
+            if condition.only_names(&code.signature, &code.terms) {
+                holds.push(None);
+                continue;
+            }
+            holds.push(Some(marks.len() as u32));
             for outcome in [true, false] {
                 marks.push(Mark { kind: MarkKind::Decision(outcome), span, process: process.clone() });
             }
         }
+        rules.push(RuleMarks { applied, holds });
     }
-    (marks, first)
+    (marks, rules)
 }
 
 /// What a rule is called in labels.
@@ -89,18 +103,14 @@ impl MaudeModel {
         values: bool,
         watch: bool,
     ) -> Result<Self, Stop> {
-        let (marks, first) = marks_of(&code);
+        let (marks, rule_marks) = marks_of(&code);
         let provenance = Provenance::new(marks);
         let mut origins = provenance.origins().local();
-        let origin_of = code
-            .rules
+        let origin_of = rule_marks
             .iter()
-            .zip(&first)
-            .map(|(rule, &first)| {
-                let conditions = code.module.statements[rule.statement].condition_spans.len();
-                let marks: Vec<u32> = std::iter::once(first as u32)
-                    .chain((0..conditions).map(|at| (first + 1 + 2 * at) as u32))
-                    .collect();
+            .map(|rule| {
+                let marks: Vec<u32> =
+                    std::iter::once(rule.applied).chain(rule.holds.iter().flatten().copied()).collect();
                 OriginId::from_raw(origins.intern(&marks))
             })
             .collect();
@@ -130,7 +140,7 @@ impl MaudeModel {
             labels,
             label_of,
             origin_of,
-            first_mark: first,
+            rule_marks,
             valued: values.then(SharedRows::new),
             shown,
             propositions,
@@ -589,8 +599,9 @@ impl Worker for MaudeWorker<'_> {
         let result = self.engine.steps(&self.model.code, term, &mut |_, _| Ok(false));
         let watched = self.engine.watched.take().unwrap_or_default();
         for (rule, fragment, outcome) in watched {
-            let mark = self.model.first_mark[rule] + 1 + 2 * fragment + usize::from(!outcome);
-            emit(OriginId::from_raw(self.origins.intern(&[mark as u32])));
+            if let Some(holds) = self.model.rule_marks[rule].holds[fragment] {
+                emit(OriginId::from_raw(self.origins.intern(&[holds + u32::from(!outcome)])));
+            }
         }
         self.note_used();
         result.map(|_| ()).map_err(model_error)
