@@ -486,7 +486,8 @@ impl Engine {
             true
         } else {
             let mut found = |engine: &mut Engine| engine.test_all(code, equation, 0, base);
-            self.solve(code, goals, base, &mut found)?
+            self.solve(code, goals, base, &mut found)
+                .map_err(|stop| self.at_equation(code, stop, equation, base))?
         };
         if !holds {
             return Ok(None);
