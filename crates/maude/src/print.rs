@@ -261,7 +261,7 @@ impl Printer<'_> {
             if let Some([before, _]) = format {
                 self.formatted(before, false);
             }
-            match self.style.tokens {
+            match self.style.tokens || !data.mixfix.is_empty() {
                 true => self.out.push_str(data.name.text()),
                 false => self.out.push_str(&unquoted(data.name)),
             }

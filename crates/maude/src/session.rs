@@ -602,7 +602,11 @@ impl Session {
                     format!("[{}, {each}] ", most.map_or(String::new(), |most| most.to_string()))
                 }
             };
-            let name = if fair { "frewrite" } else { "rewrite" };
+            let name = match (fair, tokens[0].text().starts_with('e')) {
+                (true, _) => "frewrite",
+                (false, true) => "erewrite",
+                (false, false) => "rewrite",
+            };
             out.push_str(&format!(
                 "{name} {bounds}in {} : {} .\n",
                 module.name,
