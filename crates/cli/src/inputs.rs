@@ -158,6 +158,11 @@ impl ModelSource {
         self.load_reading(&AutOptions::default(), terminal, provenance)
     }
 
+    /// Whether labels show values.
+    pub fn values(&self) -> bool {
+        self.labels == Labels::Values
+    }
+
     /// The same; systems that the model names are read like this.
     pub fn load_reading(
         &self,
@@ -170,7 +175,7 @@ impl ModelSource {
             root: self.root.as_deref(),
             include: &self.include,
             telling,
-            values: self.labels == Labels::Values,
+            values: self.values(),
             starting: Starting::Root,
             reading,
             ..Opening::default()

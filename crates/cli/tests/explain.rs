@@ -371,3 +371,33 @@ fn the_shortest_counterexample_may_end() {
         text(&watershed(&["explain", line.to_str().unwrap(), "--never", "B", "--nth", "2"]));
     assert!(code == Some(2) && errors.contains("only 1 counterexample was found"), "{errors}");
 }
+
+/// Lowe's attack on the Needham-Schroeder protocol: the step that decides it, and the page of the book that shows it.
+#[test]
+fn an_attack_on_a_protocol_is_explained() {
+    let folder = "models/needham_schroeder";
+    let (model, property) =
+        (format!("{folder}/needham_schroeder.maude"), format!("{folder}/authentication.mcl"));
+    let root = "in NEEDHAM-SCHROEDER : init";
+    let arguments: [&str; 8] =
+        [&model, &property, "--property", "AUTHENTIC", "--root", root, "--labels", "values"];
+    let found = json(&arguments);
+    let attack =
+        ["begin !a !i", "answer-fake !ni(a) !b !a", "finish !a !nr(b) !i", "accept-fake !b !a !ni(a)"];
+    assert_eq!(found["counterexample"], serde_json::json!(attack));
+    let last = found["choices"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["incorrect"][0]["labels"], serde_json::json!(["finish !a !nr(b) !i"]));
+
+    let (out, errors, code) = text(&watershed(&[&["explain"], &arguments[..]].concat()));
+    assert_eq!(code, Some(1), "{errors}");
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/maude.md");
+    let page = std::fs::read_to_string(book).unwrap();
+    let shown = page.split("$ watershed explain ").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    for line in shown.lines().skip(1).filter(|line| *line != "…") {
+        assert!(out.lines().any(|other| other == line), "the book shows {line}\n{out}");
+    }
+    // The repair.
+    let repaired = "in NEEDHAM-SCHROEDER-LOWE : initBoth";
+    let output = watershed(&["check", &model, &property, "--root", repaired, "--labels", "values"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

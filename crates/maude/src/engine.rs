@@ -10,6 +10,7 @@ pub(crate) mod descent;
 pub mod matching;
 mod model_check;
 pub mod rewrite;
+pub mod sharing;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -159,14 +160,6 @@ const ENTRY: u32 = u32::MAX;
 /// How many frames there may be for each level of nesting that is allowed: they are smaller.
 const FRAMES_PER_DEPTH: usize = 8;
 
-/// Whether nothing but jumps follows.
-fn ends(build: &[Build], mut at: usize) -> bool {
-    while let Some(Build::Jump(to)) = build.get(at) {
-        at = *to as usize;
-    }
-    at >= build.len()
-}
-
 impl Engine {
     /// An engine for a module.
     pub fn new(code: Arc<Code>) -> Self {
@@ -219,6 +212,28 @@ impl Engine {
     pub(crate) fn check(&mut self) -> Result<(), Stop> {
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks & 0xFFF == 0 { self.check_limits() } else { Ok(()) }
+    }
+
+    /// Whether there is room for a list, a bag or a text of what is on the stack from there on. Those that double need it
+    /// long before the next check is due.
+    #[inline]
+    pub(crate) fn check_room(&mut self, start: usize) -> Result<(), Stop> {
+        let words: usize = self.stack[start..].iter().map(|&part| self.terms.row(part).len()).sum();
+        if words < 1 << 20 { Ok(()) } else { self.make_room(4 * words) }
+    }
+
+    #[cold]
+    fn make_room(&mut self, bytes: usize) -> Result<(), Stop> {
+        self.check_limits()?;
+        // Rows have numbers of 32 bits.
+        let most = self.limits.bytes.min(12 << 30);
+        if self.terms.bytes() + bytes > most {
+            self.collect();
+        }
+        match self.terms.bytes() + bytes > most {
+            true => Err(Stop::limit(format!("terms need more than {} MB", most >> 20))),
+            false => Ok(()),
+        }
     }
 
     #[cold]
@@ -475,7 +490,7 @@ impl Engine {
                 }
                 Build::Call(symbol, count) => {
                     let mut start = self.stack.len() - *count as usize;
-                    if !here.wraps && self.frames.len() > floor && ends(here.build, here.at) {
+                    if !here.wraps && self.frames.len() > floor && sharing::ends(here.build, here.at) {
                         // Nothing is left to be done here: the caller waits for what the call gives.
                         self.stack.copy_within(start.., here.start);
                         self.stack.truncate(here.start + *count as usize);
@@ -514,6 +529,9 @@ impl Engine {
                     }
                 }
                 Build::Jump(to) => here.at = *to as usize,
+                Build::Keep(slot) => {
+                    self.stack[here.base + *slot as usize] = *self.stack.last().expect("it is there");
+                }
             }
         }
     }
@@ -527,10 +545,12 @@ impl Engine {
         start: usize,
         here: &mut Here<'c>,
     ) -> Result<(), Stop> {
-        if let Outcome::Enter(equation, base) = self.invoke(code, symbol, start)? {
+        let outcome = self.invoke(code, symbol, start).map_err(|stop| self.within(code, stop, here))?;
+        if let Outcome::Enter(equation, base) = outcome {
             let most = self.limits.depth as usize * FRAMES_PER_DEPTH;
             if self.frames.len() >= most {
-                return Err(self.too_deep(most));
+                let stop = self.too_deep(most);
+                return Err(self.at_equation(code, stop, &code.equations[equation as usize], base));
             }
             self.frames.push(Frame {
                 equation: here.equation,
@@ -542,6 +562,15 @@ impl Engine {
             *here = Here::new(code, equation, base, start, self.wraps(code, equation, base));
         }
         Ok(())
+    }
+
+    /// Says in which right side a computation has ended.
+    #[cold]
+    fn within(&self, code: &Code, stop: Stop, here: &Here<'_>) -> Stop {
+        match here.equation {
+            ENTRY => stop,
+            equation => self.at_equation(code, stop, &code.equations[equation as usize], here.base),
+        }
     }
 
     /// The right side that waits for a value.
@@ -623,7 +652,10 @@ impl Engine {
         let term = match self.stack[start..] {
             // Made already.
             [term] if self.terms.has_top(term, symbol) && !code.is_iter[symbol.0 as usize] => term,
-            _ => self.terms.make(&code.signature, symbol, &self.stack[start..]),
+            _ => {
+                self.check_room(start)?;
+                self.terms.make(&code.signature, symbol, &self.stack[start..])
+            }
         };
         self.stack.truncate(start);
         // What has collapsed was a normal form before.
@@ -701,7 +733,8 @@ impl Engine {
         let equation = &code.equations[number as usize];
         if !goals.is_empty() || !equation.tests.is_empty() {
             let mut found = |engine: &mut Engine| engine.test_all(code, equation, 0, base);
-            if !self.solve(code, goals, base, &mut found)? {
+            let solved = self.solve(code, goals, base, &mut found);
+            if !solved.map_err(|stop| self.at_equation(code, stop, equation, base))? {
                 return Ok(false);
             }
             // Conditions may have left values above the frame.
@@ -770,15 +803,8 @@ impl Engine {
                 .enumerate()
                 .filter_map(|(at, (name, _))| {
                     let term = *self.stack.get(base + at)?;
-                    (term != TermId::NONE).then(|| {
-                        let mut text = crate::print::one_line(&code.signature, &self.terms, term);
-                        if text.len() > 60 {
-                            let cut = (0..=57).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-                            text.truncate(cut);
-                            text.push_str("...");
-                        }
-                        format!("{name} = {text}")
-                    })
+                    let text = || crate::print::beginning(&code.signature, &self.terms, term, 57);
+                    (term != TermId::NONE).then(|| format!("{name} = {}", text()))
                 })
                 .collect();
             stop.term = Some(bindings.join(", "));
@@ -805,6 +831,7 @@ impl Engine {
         if data.memo
             && let Some(&known) = self.memo.get(&term)
         {
+            self.rewrites += 1;
             self.stack[start] = known;
             return Ok(Outcome::Value);
         }
@@ -869,6 +896,7 @@ impl Engine {
             return Ok(term);
         }
         if let Some(&known) = self.memo.get(&term) {
+            self.rewrites += 1;
             self.stack.truncate(start);
             return Ok(known);
         }
@@ -1114,9 +1142,11 @@ impl Engine {
                 let value = self.value(code, one, base)?;
                 self.stack.truncate(top);
                 self.stack.push(value);
-                let over = self.reachable(code, value, pattern, base, &mut |engine| {
-                    engine.conditions(code, statement, at + 1, base, found)
-                })?;
+                let over = self
+                    .reachable(code, value, pattern, base, &mut |engine| {
+                        engine.conditions(code, statement, at + 1, base, found)
+                    })
+                    .map_err(|stop| self.at_equation(code, stop, statement, base))?;
                 self.stack.truncate(top);
                 Ok(over)
             }

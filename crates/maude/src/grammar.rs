@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::names::Name;
 use crate::signature::{KindId, Signature, SortId, SymbolId, Theory};
 use crate::syntax::lexer::Token;
-use crate::terms::{TermId, Terms};
+use crate::terms::{TermId, Terms, Top};
 
 /// The largest precedence.
 const ANY: u32 = 127;
@@ -180,6 +180,16 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// Whether it gives a value a name, as `K := s N` does, and decides nothing.
+    pub fn only_names(&self, signature: &Signature, terms: &Terms) -> bool {
+        match *self {
+            Self::Assign(pattern, value) => {
+                matches!(terms.top(pattern), Top::Variable(sort) if signature.leq(terms.sort(value), sort))
+            }
+            _ => false,
+        }
+    }
+
     /// Its terms.
     pub fn terms(&self) -> impl Iterator<Item = TermId> + use<> {
         let (one, two) = match *self {

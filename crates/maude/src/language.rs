@@ -10,7 +10,7 @@ use ::model::{
 use source::{Diagnostic, Sources, Span};
 
 use crate::engine::code::Code;
-use crate::grammar::Goal;
+use crate::grammar::{Condition, Goal};
 use crate::messages::cannot_read;
 use crate::model::{MaudeModel, rule_name};
 use crate::modules::{Module, Statement};
@@ -244,13 +244,16 @@ fn processes(session: &Session, statements: &[&Statement]) -> Vec<ProcessEntry> 
     names.iter().map(entry).collect()
 }
 
-/// What coverage counts: rules are actions, the fragments of their conditions decisions.
+/// What coverage counts: rules are actions, the fragments of their conditions decisions, unless they only name a value.
 fn rules_map(session: &Session, module: &Module) -> CoverageMap {
     let rules = own_statements(session, module, StatementKind::Rule);
     let mut map = CoverageMap { processes: processes(session, &rules), ..CoverageMap::default() };
     for rule in rules {
         let process = map.processes.iter().position(|entry| entry.name == rule.module.text()).unwrap_or(0);
-        map.decisions.extend(rule.condition_spans.iter().map(|&span| Decision {
+        let fragments = rule.condition_spans.iter().zip(&rule.conditions);
+        let decides = |condition: &Condition| !condition.only_names(&module.signature, &module.terms);
+        let decisions = fragments.filter(|(_, condition)| decides(condition));
+        map.decisions.extend(decisions.map(|(&span, _)| Decision {
             span,
             process,
             kind: DecisionKind::If,

@@ -15,7 +15,7 @@ use lts::{LabelId, OriginId};
 use rustc_hash::FxHashMap;
 use source::Span;
 
-use crate::engine::code::{Code, ListPart, Pattern};
+use crate::engine::code::{Code, Compiled, ListPart, Pattern, Test};
 use crate::engine::{Engine, Limits, Stop};
 use crate::modules::Database;
 use crate::names::Name;
@@ -38,8 +38,8 @@ pub struct MaudeModel {
     labels: Vec<String>,
     label_of: Vec<u32>,
     origin_of: Vec<OriginId>,
-    /// The mark of each rule; those of its conditions follow.
-    first_mark: Vec<usize>,
+    /// The marks of each rule.
+    rule_marks: Vec<RuleMarks>,
     /// Labels with values: the rule and the values.
     valued: Option<SharedRows>,
     /// The slots of the values that labels show, for each rule.
@@ -49,27 +49,43 @@ pub struct MaudeModel {
     atoms: Vec<(SymbolId, SymbolId)>,
     /// Which equations were used by any worker.
     used: Vec<AtomicBool>,
+    /// Those that the initial term needs, which every run begins with.
+    used_at_start: Vec<bool>,
     watch: bool,
     limits: Limits,
     printer: Mutex<Terms>,
 }
 
-/// The marks of rules and conditions: for each rule its own, then those of its conditions, true before false.
-pub(crate) fn marks_of(code: &Code) -> (Vec<Mark>, Vec<usize>) {
+/// The marks of a rule: that it is applied, and for each fragment of its condition that decides something that it holds;
+/// behind this is that it does not.
+pub(crate) struct RuleMarks {
+    applied: u32,
+    holds: Vec<Option<u32>>,
+}
+
+/// What coverage counts, and the marks of each rule among it.
+pub(crate) fn marks_of(code: &Code) -> (Vec<Mark>, Vec<RuleMarks>) {
     let mut marks = Vec::new();
-    let mut first = Vec::new();
+    let mut rules = Vec::new();
     for rule in &code.rules {
         let statement = &code.module.statements[rule.statement];
         let process = statement.module.text().to_owned();
-        first.push(marks.len());
+        let applied = marks.len() as u32;
         marks.push(Mark { kind: MarkKind::Action, span: statement.span, process: process.clone() });
-        for &span in &statement.condition_spans {
+        let mut holds = Vec::new();
+        for (&span, condition) in statement.condition_spans.iter().zip(&statement.conditions) {
+            if condition.only_names(&code.signature, &code.terms) {
+                holds.push(None);
+                continue;
+            }
+            holds.push(Some(marks.len() as u32));
             for outcome in [true, false] {
                 marks.push(Mark { kind: MarkKind::Decision(outcome), span, process: process.clone() });
             }
         }
+        rules.push(RuleMarks { applied, holds });
     }
-    (marks, first)
+    (marks, rules)
 }
 
 /// What a rule is called in labels.
@@ -87,18 +103,14 @@ impl MaudeModel {
         values: bool,
         watch: bool,
     ) -> Result<Self, Stop> {
-        let (marks, first) = marks_of(&code);
+        let (marks, rule_marks) = marks_of(&code);
         let provenance = Provenance::new(marks);
         let mut origins = provenance.origins().local();
-        let origin_of = code
-            .rules
+        let origin_of = rule_marks
             .iter()
-            .zip(&first)
-            .map(|(rule, &first)| {
-                let conditions = code.module.statements[rule.statement].condition_spans.len();
-                let marks: Vec<u32> = std::iter::once(first as u32)
-                    .chain((0..conditions).map(|at| (first + 1 + 2 * at) as u32))
-                    .collect();
+            .map(|rule| {
+                let marks: Vec<u32> =
+                    std::iter::once(rule.applied).chain(rule.holds.iter().flatten().copied()).collect();
                 OriginId::from_raw(origins.intern(&marks))
             })
             .collect();
@@ -114,7 +126,7 @@ impl MaudeModel {
                 }
             })
             .collect();
-        let shown = code.rules.iter().map(|rule| shown_slots(&rule.pattern)).collect();
+        let shown = code.rules.iter().map(shown_slots).collect();
         let (propositions, atoms) = atoms(&code);
         let used = code.equations.iter().map(|_| AtomicBool::new(false)).collect();
         let printer = Mutex::new(code.terms.clone());
@@ -128,22 +140,25 @@ impl MaudeModel {
             labels,
             label_of,
             origin_of,
-            first_mark: first,
+            rule_marks,
             valued: values.then(SharedRows::new),
             shown,
             propositions,
             atoms,
             used,
+            used_at_start: Vec::new(),
             watch,
             limits: Limits { rewrites: 10_000_000, bytes: 4 << 30, depth: 400_000, ..Limits::default() },
             printer,
         };
-        let number = {
+        let (number, used) = {
             let mut worker = model.maude_worker();
             let term = worker.engine.reduce(initial)?;
-            worker.border.shared_number(&worker.engine, term)
+            (worker.border.shared_number(&worker.engine, term), worker.engine.used.take())
         };
         model.initial = number;
+        model.used_at_start = used.unwrap_or_default();
+        model.forget_fired();
         Ok(model)
     }
 
@@ -207,8 +222,18 @@ impl MaudeModel {
     }
 }
 
-/// The slots of variables that say what a rule was applied to: not those that take the rest of a soup.
-fn shown_slots(pattern: &Pattern) -> Vec<u32> {
+/// The slots of variables that say what a rule was applied to, and what its condition has chosen: not those that take the
+/// rest of a soup.
+fn shown_slots(rule: &Compiled) -> Vec<u32> {
+    /// Whether a pattern may match one term in several ways.
+    fn chooses(pattern: &Pattern) -> bool {
+        match pattern {
+            Pattern::Variable { .. } | Pattern::Ground(_) => false,
+            Pattern::Free { arguments, .. } => arguments.iter().any(chooses),
+            Pattern::Iter { inner, .. } => chooses(inner),
+            Pattern::Pair { .. } | Pattern::Tower { .. } | Pattern::List(_) | Pattern::Bag(_) => true,
+        }
+    }
     fn collect(pattern: &Pattern, slots: &mut Vec<u32>) {
         match pattern {
             Pattern::Variable { slot, .. } => slots.push(*slot),
@@ -236,7 +261,14 @@ fn shown_slots(pattern: &Pattern) -> Vec<u32> {
         }
     }
     let mut slots = Vec::new();
-    collect(pattern, &mut slots);
+    collect(&rule.pattern, &mut slots);
+    for test in &rule.tests {
+        if let Test::Assign(_, pattern) = test
+            && chooses(pattern)
+        {
+            collect(pattern, &mut slots);
+        }
+    }
     slots.sort_unstable();
     slots.dedup();
     slots
@@ -346,7 +378,9 @@ impl Model for MaudeModel {
     }
 
     fn forget_fired(&self) {
-        self.used.iter().for_each(|used| used.store(false, Ordering::Relaxed));
+        for (at, used) in self.used.iter().enumerate() {
+            used.store(self.used_at_start.get(at).is_some_and(|&start| start), Ordering::Relaxed);
+        }
     }
 }
 
@@ -573,8 +607,9 @@ impl Worker for MaudeWorker<'_> {
         let result = self.engine.steps(&self.model.code, term, &mut |_, _| Ok(false));
         let watched = self.engine.watched.take().unwrap_or_default();
         for (rule, fragment, outcome) in watched {
-            let mark = self.model.first_mark[rule] + 1 + 2 * fragment + usize::from(!outcome);
-            emit(OriginId::from_raw(self.origins.intern(&[mark as u32])));
+            if let Some(holds) = self.model.rule_marks[rule].holds[fragment] {
+                emit(OriginId::from_raw(self.origins.intern(&[holds + u32::from(!outcome)])));
+            }
         }
         self.note_used();
         result.map(|_| ()).map_err(model_error)

@@ -30,6 +30,9 @@ pub struct Style {
     /// Whether the text is to be taken apart into words again: names are written with their backquotes, and what `format`
     /// asks for is written as `\\n`, `\\s` and the like.
     pub tokens: bool,
+    /// After so many bytes, the rest is left out: what a term shares with itself is printed again and again, and a few
+    /// equations can make more of it than there are atoms.
+    pub most: usize,
 }
 
 impl Default for Style {
@@ -42,6 +45,7 @@ impl Default for Style {
             number: true,
             rational: true,
             tokens: false,
+            most: 1 << 26,
         }
     }
 }
@@ -81,7 +85,18 @@ pub fn with_variables(
         division: signature.special("DivisionSymbol"),
     };
     printer.term(term, Place::alone(ANY), false);
-    printer.out
+    let mut text = printer.out;
+    if text.len() > style.most {
+        let cut = (0..=style.most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        text.truncate(cut);
+        text.push_str("...");
+    }
+    text
+}
+
+/// The beginning of a term, on one line.
+pub fn beginning(signature: &Signature, terms: &Terms, term: TermId, most: usize) -> String {
+    styled(signature, terms, term, Style { format: false, most, ..Style::default() })
 }
 
 /// No neighbour.
@@ -118,7 +133,14 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
+    fn is_full(&self) -> bool {
+        self.out.len() > self.style.most
+    }
+
     fn term(&mut self, term: TermId, limit: Place, known: bool) {
+        if self.is_full() {
+            return;
+        }
         stacker::maybe_grow(64 << 10, 1 << 20, || self.term_here(term, limit, known));
     }
 
@@ -236,11 +258,17 @@ impl Printer<'_> {
             false => this.term(arguments[at], place, known),
         };
         if data.is_special("SortTestSymbol") {
-            self.term(
-                arguments[0],
-                Place { right: (data.prec, data.range), ..Place::alone(data.gather[0]) },
-                known,
-            );
+            let tested = self.terms.symbol(arguments[0]).map(|symbol| self.signature.symbol(symbol));
+            let wrapped = tested
+                .is_some_and(|tested| !tested.mixfix.is_empty() || tested.is_special("SortTestSymbol"))
+                && self.number(arguments[0]).is_none();
+            if wrapped {
+                self.out.push('(');
+            }
+            self.term(arguments[0], Place::alone(ANY), known);
+            if wrapped {
+                self.out.push(')');
+            }
             self.out.push_str(" :: ");
             self.out.push_str(data.special.as_ref().expect("it is special").details[0].text());
             return;
@@ -252,7 +280,7 @@ impl Printer<'_> {
             if let Some([before, _]) = format {
                 self.formatted(before, false);
             }
-            match self.style.tokens {
+            match self.style.tokens || !data.mixfix.is_empty() {
                 true => self.out.push_str(data.name.text()),
                 false => self.out.push_str(&unquoted(data.name)),
             }
@@ -294,6 +322,9 @@ impl Printer<'_> {
             self.closed_chain(symbol, arguments, rounds);
         } else {
             for round in 0..rounds {
+                if self.is_full() {
+                    break;
+                }
                 let start = usize::from(round > 0);
                 for at in start..data.mixfix.len() {
                     self.space(data.mixfix.as_slice(), at, format.as_deref(), round == 0 && at == 0);
@@ -311,8 +342,10 @@ impl Printer<'_> {
                                 (false, true) => (data.prec, data.range),
                                 (false, false) => NOBODY,
                             };
+                            // `gather (&)` takes anything, which at an end would not be easy to read.
+                            let most = if first || last { data.prec } else { ANY };
                             let inner = Place {
-                                limit: data.gather[hole],
+                                limit: data.gather[hole].min(most),
                                 left: open(first, outer_left, last || rounds > 1),
                                 right: open(last, outer_right, first || rounds > 1),
                             };
@@ -384,9 +417,9 @@ impl Printer<'_> {
             self.out.push(' ');
             return;
         }
+        let before = self.out.len();
         for letter in word.text().chars() {
             match letter {
-                'd' if usual => self.out.push(' '),
                 's' => self.out.push(' '),
                 't' => self.out.push('\t'),
                 'n' => self.out.push('\n'),
@@ -395,6 +428,10 @@ impl Printer<'_> {
                 '-' => self.indent = self.indent.saturating_sub(1),
                 _ => {}
             }
+        }
+        // Colours and the like leave the usual blank.
+        if usual && self.out.len() == before {
+            self.out.push(' ');
         }
     }
 }

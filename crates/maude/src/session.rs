@@ -407,8 +407,8 @@ impl Session {
             "rew" | "rewrite" | "erew" | "erewrite" => self.rewrite(tokens, false, start, &mut out),
             "frew" | "frewrite" => self.rewrite(tokens, true, start, &mut out),
             "search" => self.search(tokens, start, &mut out),
-            "match" => self.match_command(tokens, false, &mut out),
-            "xmatch" => self.match_command(tokens, true, &mut out),
+            "match" => self.match_command(tokens, false, start, &mut out),
+            "xmatch" => self.match_command(tokens, true, start, &mut out),
             "parse" => self.parse(tokens, &mut out),
             "continue" | "cont" => self.go_on(tokens, start, &mut out),
             "show" => crate::show::show(self, tokens, command.span, &mut out),
@@ -451,8 +451,8 @@ impl Session {
     }
 
     /// Takes `[n, m]` off the front.
-    fn bounds<'t>(&self, tokens: &'t [Token]) -> Result<Bounds<'t>, Problem> {
-        if !tokens.first().is_some_and(|token| token.is("[")) {
+    fn bounds<'t>(&mut self, tokens: &'t [Token]) -> Result<Bounds<'t>, Problem> {
+        if !tokens.first().is_some_and(|token| token.is("[")) || self.begins_with_bracket(tokens) {
             return Ok((None, None, tokens));
         }
         let Some(close) = tokens.iter().position(|token| token.is("]")) else {
@@ -475,6 +475,16 @@ impl Session {
         let first = number(&inner[..comma])?;
         let second = number(inner.get(comma + 1..).unwrap_or_default())?;
         Ok((first, second, &tokens[close + 1..]))
+    }
+
+    /// Whether a bracket begins a term: it has no number in it, and the current module has an operator that begins so.
+    fn begins_with_bracket(&mut self, tokens: &[Token]) -> bool {
+        let number = |token: &Token| token.is(",") || token.text().parse::<u64>().is_ok();
+        let mut inner = tokens[1..].iter().take_while(|token| !token.is("]"));
+        let Some(name) = self.current.filter(|_| !inner.all(number)) else { return false };
+        let Ok((module, _)) = self.module(name, None) else { return false };
+        let opens = |part: &Option<Name>| part.is_some_and(|part| part.text() == "[");
+        module.signature.symbols.iter().any(|symbol| symbol.mixfix.first().is_some_and(opens))
     }
 
     /// Reads something in a module; the terms are in a table of their own.
@@ -592,7 +602,11 @@ impl Session {
                     format!("[{}, {each}] ", most.map_or(String::new(), |most| most.to_string()))
                 }
             };
-            let name = if fair { "frewrite" } else { "rewrite" };
+            let name = match (fair, tokens[0].text().starts_with('e')) {
+                (true, _) => "frewrite",
+                (false, true) => "erewrite",
+                (false, false) => "rewrite",
+            };
             out.push_str(&format!(
                 "{name} {bounds}in {} : {} .\n",
                 module.name,
@@ -739,7 +753,13 @@ impl Session {
         parts.join(" /\\ ")
     }
 
-    fn match_command(&mut self, tokens: &[Token], extension: bool, out: &mut String) -> Result<(), Problem> {
+    fn match_command(
+        &mut self,
+        tokens: &[Token],
+        extension: bool,
+        start: Instant,
+        out: &mut String,
+    ) -> Result<(), Problem> {
         let (most, _, rest) = self.bounds(&tokens[1..])?;
         let (module, code, rest) = self.in_module(rest)?;
         let mut terms = code.terms.clone();
@@ -794,6 +814,10 @@ impl Session {
             false
         });
         outcome.map_err(|stop| self.stopped(stop, tokens))?;
+        if self.settings.timing {
+            let milliseconds = start.elapsed().as_millis();
+            out.push_str(&format!("Decision time: {milliseconds}ms cpu ({milliseconds}ms real)\n"));
+        }
         if found.is_empty() {
             out.push_str("No match.\n");
             return Ok(());

@@ -206,3 +206,28 @@ fn long_texts_are_taken() {
     take("long.maude", &format!("red in STRING : substr(\"abc\", {digits}, {digits}) .\n"));
     take("long.maude", &format!("red in NAT : {} .\n", "1 ".repeat(20_000)));
 }
+
+/// A list or a text that doubles needs all memory within a few steps, long before a check that is due now and then.
+#[test]
+fn what_doubles_is_ended_before_memory_is() {
+    let list = "fmod L is pr LIST{Nat} . op f : List{Nat} -> List{Nat} . var L : List{Nat} . eq f(L) = f(L L) . endfm
+        red f(1) .";
+    let text = "fmod T is pr STRING . op f : String -> String . var S : String . eq f(S) = f(S + S) . endfm
+        red f(\"a\") .";
+    for program in [list, text] {
+        let (_, said) = take("doubling.maude", program);
+        assert!(said.contains("terms need more than") || said.contains("the time is up"), "{said}");
+        assert!(said.contains("this was being used"), "{said}");
+    }
+}
+
+/// A term of seventy levels that shares its parts has more of them than can be printed.
+#[test]
+fn results_are_printed_up_to_a_length() {
+    let text =
+        "fmod T is pr NAT . sort T . op a : -> T . op g : T T -> T [ctor] . op f : Nat T -> T . var X : T .
+        eq f(0, X) = X . eq f(s N:Nat, X) = f(N:Nat, g(X, X)) . endfm
+        red f(70, a) .";
+    let (printed, said) = take("sharing.maude", text);
+    assert!(printed.trim_end().ends_with("...") && said.is_empty(), "{said}");
+}

@@ -65,6 +65,7 @@ impl Simulate {
             root: self.source.root.as_deref(),
             include: &self.source.include,
             telling: Telling::Coverage(&[]),
+            values: self.source.values(),
             ..Opening::default()
         };
         let languages::Opened { sources, program } =

@@ -250,7 +250,10 @@ impl Engine {
                 }
             }
             Builtin::Float(name) => self.float_operation(code, name, start),
-            Builtin::String(name) => self.string_operation(code, name, start),
+            Builtin::String(name) => {
+                self.check_length(start)?;
+                self.string_operation(code, name, start)
+            }
             Builtin::Quoted(name) => self.quoted_operation(code, name, start),
             Builtin::Random => {
                 let index = self.integer(code, argument(self, 0)).and_then(|number| number.to_usize());
@@ -272,6 +275,16 @@ impl Engine {
             Builtin::ModelCheck => self.model_check(code, symbol, argument(self, 0), argument(self, 1))?,
             Builtin::Unsupported(name) => return Err(Stop::error(format!("`{name}` is not supported"))),
         })
+    }
+
+    /// Whether texts on the stack from there on are short enough: work on them makes several copies.
+    fn check_length(&mut self, start: usize) -> Result<(), Stop> {
+        const MOST: usize = 256 << 20;
+        let words: usize = self.stack[start..].iter().map(|&part| self.terms.row(part).len()).sum();
+        match 4 * words > MOST {
+            true => Err(Stop::limit(format!("texts of more than {} MB", MOST >> 20))),
+            false => self.check_room(start),
+        }
     }
 
     /// The value of a built-in operator with laws on a term.
@@ -632,7 +645,7 @@ impl Engine {
                 // Blanks are written as backquotes.
                 let words: Vec<&str> = text.split_whitespace().collect();
                 let name = words.join("`");
-                (!name.is_empty()).then(|| self.terms.quoted(&code.signature, symbol, Name::new(&name)))
+                Some(self.terms.quoted(&code.signature, symbol, Name::new(&name)))
             }
             "printTokens" => {
                 let list = self.token_list(code)?;

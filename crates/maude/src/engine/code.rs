@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::builtin::Builtin;
+use super::sharing;
 use crate::grammar::{Condition, Literals};
 use crate::modules::{Module, Statement, variables_of};
 use crate::names::Name;
@@ -152,6 +153,8 @@ pub enum Build {
     Branch(u32, u32),
     /// Goes on there.
     Jump(u32),
+    /// Keeps the topmost term in a slot: it is needed again.
+    Keep(u32),
 }
 
 /// A fragment of a condition.
@@ -473,9 +476,13 @@ impl Code {
         let pattern = compiler.pattern(statement.left, extension);
         let tests = statement.conditions.iter().map(|condition| compiler.test(condition)).collect();
         let mut build = Vec::new();
+        // The elements are evaluated instead of the whole.
+        let kept = compiler.kept.clone();
         if statement.right != TermId::NONE {
             compiler.build(statement.right, &mut build);
+            sharing::keep_last_calls(&mut build);
         }
+        compiler.kept = kept;
         let elements = compiler.elements(statement.right);
         let needs = match &pattern {
             Pattern::Free { arguments, .. } => arguments
@@ -575,6 +582,10 @@ struct Compiler<'a> {
     extension: Option<(SymbolId, u32, u32)>,
     /// Whether the pattern may leave some of many repetitions over.
     towers: bool,
+    /// Terms that are evaluated more than once.
+    repeated: FxHashSet<TermId>,
+    /// Those of them that have been evaluated already, and the slots that have their values.
+    kept: FxHashMap<TermId, u32>,
 }
 
 impl<'a> Compiler<'a> {
@@ -601,7 +612,9 @@ impl<'a> Compiler<'a> {
         let variables = order.iter().map(|&term| (terms.variable_name(term), sort_of(term))).collect();
         let count = order.len() as u32;
         let slots = order.into_iter().zip(0..).collect();
-        Self { code, terms, slots, variables, count, extension: None, towers: false }
+        let repeated = sharing::repeated(terms, statement);
+        let kept = FxHashMap::default();
+        Self { code, terms, slots, variables, count, extension: None, towers: false, repeated, kept }
     }
 
     fn fresh(&mut self) -> u32 {
@@ -781,7 +794,16 @@ impl<'a> Compiler<'a> {
     }
 
     fn build(&mut self, term: TermId, into: &mut Vec<Build>) {
+        if let Some(&slot) = self.kept.get(&term) {
+            into.push(Build::Slot(slot));
+            return;
+        }
         stacker::maybe_grow(64 << 10, 1 << 20, || self.build_here(term, into));
+        if self.repeated.contains(&term) && !matches!(into.last(), Some(Build::Constant(_))) {
+            let slot = self.fresh();
+            self.kept.insert(term, slot);
+            into.push(Build::Keep(slot));
+        }
     }
 
     fn build_here(&mut self, term: TermId, into: &mut Vec<Build>) {
@@ -804,11 +826,15 @@ impl<'a> Compiler<'a> {
             self.build(test, into);
             let branch = into.len();
             into.push(Build::Branch(0, 0));
+            // What one side evaluates, the other one and what follows don't have.
+            let kept = self.kept.clone();
             self.build(one, into);
             let first_jump = into.len();
             into.push(Build::Jump(0));
             let otherwise = into.len() as u32;
+            self.kept.clone_from(&kept);
             self.build(two, into);
+            self.kept = kept;
             let second_jump = into.len();
             into.push(Build::Jump(0));
             // The condition is still on the stack here.

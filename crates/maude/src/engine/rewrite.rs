@@ -315,6 +315,28 @@ impl Engine {
         base: usize,
         found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
     ) -> Result<bool, Stop> {
+        // A rule may ask in its condition for what it is itself needed for. Such a search takes more room than a call.
+        const ROOM: u32 = 16;
+        if self.depth + ROOM > self.limits.depth {
+            let most = self.limits.depth / ROOM;
+            return Err(Stop::limit(format!("conditions are nested more than {most} deep")));
+        }
+        self.depth += ROOM;
+        let result = stacker::maybe_grow(128 << 10, 64 << 20, || {
+            self.reachable_here(code, start, pattern, base, found)
+        });
+        self.depth -= ROOM;
+        result
+    }
+
+    fn reachable_here(
+        &mut self,
+        code: &Code,
+        start: TermId,
+        pattern: &Pattern,
+        base: usize,
+        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
         // All states stay on the stack, so that they are not collected.
         let first = self.stack.len();
         self.stack.push(start);

@@ -492,7 +492,9 @@ fn context(
         let mut parts = Vec::new();
         let add = |sketch: &mut Sketch, side: TermId, parts: &mut Vec<usize>| {
             if side != TermId::NONE {
-                let elements = if terms.has_top(side, symbol) { terms.arguments(side) } else { vec![side] };
+                // The rest of a bag stays together.
+                let parted = signature.symbol(symbol).theory != Theory::Bag && terms.has_top(side, symbol);
+                let elements = if parted { terms.arguments(side) } else { vec![side] };
                 parts.extend(elements.iter().map(|&element| sketch.object(signature, terms, element)));
             }
         };

@@ -81,6 +81,7 @@ pub fn print(level: &mut Level<'_>, code: &Code, arguments: &[TermId]) -> Option
         number: has("numberSymbol"),
         rational: has("ratSymbol"),
         tokens: true,
+        most: Style::default().most,
     };
     let text = print::with_variables(signature, &terms, term, style, &variables);
     let mut words = Vec::new();

@@ -59,6 +59,26 @@ pub const COMMANDS: [&str; 41] = [
     "sreduce", "unify", "smod", "step",
 ];
 
+/// Commands of Maude for what is not supported. They are not among the others, as they are also good names for operators.
+const REFUSED: [&str; 16] = [
+    "srew",
+    "srewrite",
+    "dsrew",
+    "dsrewrite",
+    "narrow",
+    "vu-narrow",
+    "fvu-narrow",
+    "smt-search",
+    "get",
+    "variant",
+    "irred",
+    "irredundant",
+    "filtered",
+    "check",
+    "test",
+    "dump",
+];
+
 /// How deep module expressions may be nested.
 const DEEPEST: usize = 100;
 
@@ -257,6 +277,10 @@ impl Parser {
                     .map_or(first.span, |token| token.span)
                     .to(tokens.last().map_or(first.span, |token| token.span));
                 Ok(Some(Item::Command(CommandText { tokens, span })))
+            }
+            word if REFUSED.contains(&word) => {
+                let error = Diagnostic::error(format!("the command `{word}` is not supported"));
+                Err(Box::new(error.label(first.span, "here")))
             }
             word => {
                 let help = match source::closest(word, COMMANDS) {
