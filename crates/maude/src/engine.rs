@@ -7,6 +7,7 @@
 pub mod builtin;
 pub mod code;
 pub(crate) mod descent;
+mod effects;
 pub mod matching;
 mod model_check;
 pub mod rewrite;
@@ -91,6 +92,8 @@ pub struct Engine {
     pub used: Option<Vec<bool>>,
     /// The outcomes of conditions of rules, where they are asked for: rule, fragment, outcome.
     pub watched: Option<Vec<(usize, usize, bool)>>,
+    /// What rules do to elements of bags, where that is noted.
+    effects: Option<Box<effects::Effects>>,
     /// How often garbage was collected: numbers of terms from before may mean others now.
     pub collections: u64,
     memo: FxHashMap<TermId, TermId>,
@@ -179,6 +182,7 @@ impl Engine {
             kept: Vec::new(),
             used: None,
             watched: None,
+            effects: None,
             collections: 0,
             memo: FxHashMap::default(),
             counter: 0,
@@ -267,6 +271,16 @@ impl Engine {
         self.terms.collect(self.base, roots);
         self.collections += 1;
         self.live = self.terms.volume();
+    }
+
+    /// Notes what rules do to elements of bags, for steps whose frames nobody looks at.
+    pub fn note_effects(&mut self) {
+        self.effects = Some(Box::default());
+    }
+
+    /// Whether effects are noted and may be used: nobody asks which equations and conditions they need.
+    pub(crate) fn notes_effects(&self) -> bool {
+        self.effects.is_some() && self.used.is_none() && self.watched.is_none()
     }
 
     /// Terms made so far are kept for ever.
@@ -1174,4 +1188,3 @@ impl Engine {
         Ok(over)
     }
 }
-

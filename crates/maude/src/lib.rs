@@ -13,6 +13,7 @@ pub mod print;
 pub mod session;
 mod show;
 pub mod signature;
+mod soup;
 pub mod syntax;
 pub mod terms;
 

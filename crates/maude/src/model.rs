@@ -1,15 +1,15 @@
 //! A module with an initial term as a model: states are normal forms, steps are rules.
 //!
 //! A state is one number: that of a row in a table that all threads share, which holds an operator and the numbers of its
-//! arguments. Every thread computes with terms of its own ([`Engine`]) and translates at the border; what it knows of
+//! arguments; if it is a bag, it has one for each element ([`crate::soup`]). Every thread computes with terms of its own ([`Engine`]) and translates at the border; what it knows of
 //! both sides it forgets when its engine collects garbage.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::model::{
-    Gate, Layout, LocalRows, Mark, MarkKind, Model, ModelError, OfferType, Proposition, Provenance,
-    SharedRows, Slot, StateView, Step, Worker,
+    Gate, Layout, LocalRows, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Proposition,
+    Provenance, SharedRows, Slot, StateView, Step, Worker,
 };
 use lts::{LabelId, OriginId};
 use rustc_hash::FxHashMap;
@@ -21,6 +21,7 @@ use crate::modules::Database;
 use crate::names::Name;
 use crate::print;
 use crate::signature::{SortId, SymbolId, Theory};
+use crate::soup::{SEVERAL, Shape, Soup};
 use crate::terms::{TermId, Terms, Top};
 
 const VARIABLE: u32 = 1 << 31;
@@ -29,15 +30,17 @@ const VARIABLE: u32 = 1 << 31;
 pub struct MaudeModel {
     code: std::sync::Arc<Code>,
     database: Database,
-    initial: u32,
+    initial: Vec<Slot>,
     layout: Layout,
+    /// Of states that are bags.
+    shape: Option<Shape>,
     provenance: Provenance,
     /// The terms of states: an operator and its row, arguments being numbers of rows.
     rows: SharedRows,
     /// The texts of labels, from 1 on; for labels with values see `valued`.
     labels: Vec<String>,
-    label_of: Vec<u32>,
-    origin_of: Vec<OriginId>,
+    pub(crate) label_of: Vec<u32>,
+    pub(crate) origin_of: Vec<OriginId>,
     /// The marks of each rule.
     rule_marks: Vec<RuleMarks>,
     /// Labels with values: the rule and the values.
@@ -133,8 +136,9 @@ impl MaudeModel {
         let mut model = Self {
             code,
             database,
-            initial: 0,
-            layout: Layout::new(&[32]),
+            initial: Vec::new(),
+            layout: Layout::default(),
+            shape: None,
             provenance,
             rows: SharedRows::new(),
             labels,
@@ -151,12 +155,15 @@ impl MaudeModel {
             limits: Limits { rewrites: 10_000_000, bytes: 4 << 30, depth: 400_000, ..Limits::default() },
             printer,
         };
-        let (number, used) = {
+        let (slots, shape, used) = {
             let mut worker = model.maude_worker();
             let term = worker.engine.reduce(initial)?;
-            (worker.border.shared_number(&worker.engine, term), worker.engine.used.take())
+            let shape = Shape::of(&model.code, &worker.engine.terms, term);
+            let MaudeWorker { engine, border, soup, .. } = &mut worker;
+            (soup.slots(shape.as_ref(), border, engine, term).to_vec(), shape, engine.used.take())
         };
-        model.initial = number;
+        model.layout = Layout::new(&vec![32; slots.len()]);
+        (model.initial, model.shape) = (slots, shape);
         model.used_at_start = used.unwrap_or_default();
         model.forget_fired();
         Ok(model)
@@ -168,6 +175,9 @@ impl MaudeModel {
         // States are asked for again and again: forgetting them costs more than their memory.
         engine.least_garbage = 1 << 24;
         engine.meta = Some(Box::new(crate::meta::Meta::new(self.database.clone())));
+        if self.valued.is_none() {
+            engine.note_effects();
+        }
         if self.watch {
             engine.used = Some(vec![false; self.code.equations.len()]);
         }
@@ -181,14 +191,39 @@ impl MaudeModel {
             seen: 0,
             row: Vec::new(),
         };
-        MaudeWorker { model: self, engine, border, origins: self.provenance.origins().local() }
+        let origins = self.provenance.origins().local();
+        MaudeWorker { model: self, engine, border, soup: Soup::default(), origins }
     }
 
-    /// The term of a state, in a table for printing.
-    fn printed<R>(&self, state: u32, show: impl FnOnce(&Code, &mut Terms, TermId) -> R) -> R {
+    /// A term, in a table for printing.
+    fn printed<R>(&self, number: u32, show: impl FnOnce(&Code, &mut Terms, TermId) -> R) -> R {
+        let mut terms = self.printer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let term = self.copy(number, &mut terms, &mut FxHashMap::default());
+        show(&self.code, &mut terms, term)
+    }
+
+    /// The same for a state.
+    fn printed_state<R>(&self, state: &[Slot], show: impl FnOnce(&Code, &mut Terms, TermId) -> R) -> R {
+        let whole = match &self.shape {
+            None => Some(state[0]),
+            Some(_) => state[0].checked_sub(1),
+        };
+        if let Some(whole) = whole {
+            return self.printed(whole, show);
+        }
         let mut terms = self.printer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut known = FxHashMap::default();
-        let term = self.copy(state, &mut terms, &mut known);
+        let mut parts = Vec::new();
+        for number in state[1..].iter().map_while(|slot| slot.checked_sub(1)) {
+            let (number, times) = match self.rows.row(number)[..] {
+                [SEVERAL, element, times] => (element, times),
+                _ => (number, 1),
+            };
+            parts.push((self.copy(number, &mut terms, &mut known), times));
+        }
+        let shape = self.shape.as_ref().expect("it has slots");
+        let bag = shape.bag_of(&self.code, &mut terms, &parts);
+        let term = shape.wrap(&self.code, &mut terms, bag);
         show(&self.code, &mut terms, term)
     }
 
@@ -218,7 +253,7 @@ impl MaudeModel {
 
     /// A state as text.
     pub fn state_text(&self, state: &[Slot]) -> String {
-        self.printed(state[0], |code, terms, term| print::one_line(&code.signature, terms, term))
+        self.printed_state(state, |code, terms, term| print::one_line(&code.signature, terms, term))
     }
 }
 
@@ -311,10 +346,15 @@ impl Model for MaudeModel {
     }
 
     fn initial(&self) -> Result<Vec<Slot>, ModelError> {
-        Ok(vec![self.initial])
+        Ok(self.initial.clone())
     }
 
     fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(self.maude_worker())
+    }
+
+    fn packed_worker(&self) -> Box<dyn PackedWorker + '_> {
+        // Every slot is a word of its own.
         Box::new(self.maude_worker())
     }
 
@@ -336,7 +376,7 @@ impl Model for MaudeModel {
     }
 
     fn describe(&self, state: &[Slot]) -> StateView {
-        self.printed(state[0], |code, terms, term| StateView { values: components(code, terms, term) })
+        self.printed_state(state, |code, terms, term| StateView { values: components(code, terms, term) })
     }
 
     fn provenance(&self) -> &Provenance {
@@ -363,7 +403,7 @@ impl Model for MaudeModel {
 
     fn holds(&self, proposition: usize, state: &[Slot]) -> Result<bool, ModelError> {
         let mut worker = self.maude_worker();
-        let term = worker.border.own_term(&mut worker.engine, state[0]);
+        let term = worker.term(state);
         let (satisfies, atom) = self.atoms[proposition];
         let atom = worker.engine.terms.make(&self.code.signature, atom, &[]);
         let whole = worker.engine.terms.make(&self.code.signature, satisfies, &[term, atom]);
@@ -439,12 +479,13 @@ struct MaudeWorker<'a> {
     model: &'a MaudeModel,
     engine: Engine,
     border: Border<'a>,
+    soup: Soup,
     origins: LocalRows<'a>,
 }
 
 /// Translates between the terms of a thread and shared rows.
-struct Border<'a> {
-    code: &'a Code,
+pub(crate) struct Border<'a> {
+    pub(crate) code: &'a Code,
     rows: LocalRows<'a>,
     /// Labels with values.
     valued: Option<LocalRows<'a>>,
@@ -477,7 +518,7 @@ impl Border<'_> {
     }
 
     /// The shared number of a term.
-    fn shared_number(&mut self, engine: &Engine, term: TermId) -> u32 {
+    pub(crate) fn shared_number(&mut self, engine: &Engine, term: TermId) -> u32 {
         self.refresh(engine);
         if let Some(&(epoch, number)) = self.shared.get(term.0 as usize)
             && epoch == self.epoch
@@ -512,7 +553,7 @@ impl Border<'_> {
     }
 
     /// The own term of a shared number.
-    fn own_term(&mut self, engine: &mut Engine, number: u32) -> TermId {
+    pub(crate) fn own_term(&mut self, engine: &mut Engine, number: u32) -> TermId {
         self.refresh(engine);
         if let Some(&(epoch, term)) = self.own.get(number as usize)
             && epoch == self.epoch
@@ -522,6 +563,26 @@ impl Border<'_> {
         let term = stacker::maybe_grow(64 << 10, 1 << 20, || self.take_over(engine, number));
         self.note_own(number, term);
         term
+    }
+
+    /// The shared number of an element that is there so many times.
+    pub(crate) fn part_number(&mut self, engine: &Engine, term: TermId, times: u32) -> u32 {
+        let number = self.shared_number(engine, term);
+        if times == 1 { number } else { self.rows.intern(&[SEVERAL, number, times]) }
+    }
+
+    /// The element with a shared number, and how many times it is there.
+    pub(crate) fn own_part(&mut self, engine: &mut Engine, number: u32) -> (TermId, u32) {
+        self.refresh(engine);
+        if let Some(&(epoch, term)) = self.own.get(number as usize)
+            && epoch == self.epoch
+        {
+            return (TermId(term), 1);
+        }
+        match *self.rows.row(number) {
+            [SEVERAL, element, times] => (self.own_term(engine, element), times),
+            _ => (self.own_term(engine, number), 1),
+        }
     }
 
     fn note_own(&mut self, number: u32, term: TermId) {
@@ -558,7 +619,19 @@ impl Border<'_> {
     }
 }
 
+impl PackedWorker for MaudeWorker<'_> {
+    fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        Worker::successors(self, packed, emit)
+    }
+}
+
 impl MaudeWorker<'_> {
+    /// The term of a state.
+    fn term(&mut self, state: &[Slot]) -> TermId {
+        let Self { model, engine, border, soup, .. } = self;
+        soup.term(model.shape.as_ref(), border, engine, state)
+    }
+
     /// Notes which equations were used.
     fn note_used(&mut self) {
         if let Some(used) = &mut self.engine.used {
@@ -573,11 +646,18 @@ impl MaudeWorker<'_> {
 
 impl Worker for MaudeWorker<'_> {
     fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
-        let Self { model, engine, border, .. } = self;
-        let term = border.own_term(engine, state[0]);
+        let Self { model, engine, border, soup, .. } = self;
+        let shape = model.shape.as_ref();
+        if let Some(shape) = shape
+            && engine.notes_effects()
+            && soup.steps(model, shape, border, engine, state, emit).map_err(model_error)?
+        {
+            return Ok(());
+        }
+        let term = soup.term(shape, border, engine, state);
         engine.begin();
         let result = engine.steps(&model.code, term, &mut |engine, step| {
-            let target = border.shared_number(engine, step.result);
+            let target = soup.slots(shape, border, engine, step.result);
             let label = match border.valued.is_some() {
                 false => model.label_of[step.rule],
                 true => {
@@ -589,11 +669,7 @@ impl Worker for MaudeWorker<'_> {
                     border.valued.as_mut().expect("it is there").intern(&row) + 1
                 }
             };
-            emit(Step {
-                label: LabelId::from_raw(label),
-                target: &[target],
-                origin: model.origin_of[step.rule],
-            });
+            emit(Step { label: LabelId::from_raw(label), target, origin: model.origin_of[step.rule] });
             Ok(false)
         });
         self.note_used();
@@ -601,7 +677,7 @@ impl Worker for MaudeWorker<'_> {
     }
 
     fn executed(&mut self, state: &[Slot], emit: &mut dyn FnMut(OriginId)) -> Result<(), ModelError> {
-        let term = self.border.own_term(&mut self.engine, state[0]);
+        let term = self.term(state);
         self.engine.begin();
         self.engine.watched = Some(Vec::new());
         let result = self.engine.steps(&self.model.code, term, &mut |_, _| Ok(false));

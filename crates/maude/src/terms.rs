@@ -1339,9 +1339,10 @@ impl Terms {
         // Small numbers are given out first.
         self.free.reverse();
         (self.rows, self.stretches) = (rows, stretches);
-        let stay = self.table.iter().filter(|(_, entry)| {
-            *entry != 0 && self.nodes[*entry as usize - 1].sort & MARKED != 0
-        });
+        let stay = self
+            .table
+            .iter()
+            .filter(|(_, entry)| *entry != 0 && self.nodes[*entry as usize - 1].sort & MARKED != 0);
         let size = (stay.count() * 2).max(1024).next_power_of_two();
         self.rehash(size, |node| node.sort & MARKED != 0);
         self.nodes.iter_mut().for_each(|node| node.sort &= !MARKED);

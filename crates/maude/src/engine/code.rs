@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::builtin::Builtin;
-use super::sharing;
+use super::{effects, sharing};
 use crate::grammar::{Condition, Literals};
 use crate::modules::{Module, Statement, variables_of};
 use crate::names::Name;
@@ -197,6 +197,9 @@ pub struct Compiled {
     pub label: Option<Name>,
     /// Where it is written.
     pub span: Span,
+    /// Whether a rule's effect on an element of a bag does not depend on the other ones but for partners that the element
+    /// determines.
+    pub local: bool,
     /// Arguments of a free operator at the top, and the operators that they have to have at their tops.
     pub needs: Vec<(u32, SymbolId)>,
 }
@@ -496,7 +499,13 @@ impl Code {
                 .collect(),
             _ => Vec::new(),
         };
+        let local = statement.kind == StatementKind::Rule
+            && match &pattern {
+                Pattern::Bag(bag) => effects::is_local_bag(bag),
+                pattern => effects::is_local_element(pattern),
+            };
         Compiled {
+            local,
             pattern,
             slots: compiler.count,
             tests,
@@ -753,7 +762,11 @@ impl<'a> Compiler<'a> {
                 Pattern::Tower { part, .. } => constants(part),
             }
         }
-        bag.elements.sort_by_key(|(pattern, times)| std::cmp::Reverse((*times, constants(pattern))));
+        let patterns: Vec<Pattern> = bag.elements.iter().map(|(pattern, _)| pattern.clone()).collect();
+        let covers = |pattern: &Pattern| patterns.iter().all(|other| effects::covers(pattern, other));
+        bag.elements.sort_by_cached_key(|(pattern, times)| {
+            std::cmp::Reverse((covers(pattern), *times, constants(pattern)))
+        });
     }
 
     fn test(&mut self, condition: &Condition) -> Test {

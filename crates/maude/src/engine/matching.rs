@@ -253,7 +253,7 @@ impl Engine {
     }
 
     /// Where the elements with an operator at the top are.
-    fn range_of(&self, code: &Code, pairs: &[[u32; 2]], top: SymbolId) -> std::ops::Range<usize> {
+    pub(super) fn range_of(&self, code: &Code, pairs: &[[u32; 2]], top: SymbolId) -> std::ops::Range<usize> {
         let rank = |symbol: SymbolId| {
             let data = code.signature.symbol(symbol);
             (data.arity(), symbol.0)

@@ -25,9 +25,9 @@ pub struct Step {
 /// A place in a term.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position {
-    term: TermId,
-    parent: u32,
-    argument: u32,
+    pub(super) term: TermId,
+    pub(super) parent: u32,
+    pub(super) argument: u32,
 }
 
 impl Engine {
@@ -117,6 +117,9 @@ impl Engine {
                 return Ok(false);
             }
         }
+        if self.has_effects(code, rule, positions, at) {
+            return self.apply_effects(code, number, positions, at, found);
+        }
         let base = self.stack.len();
         self.stack.resize(base + rule.slots as usize, TermId::NONE);
         let mark = self.trail.len();
@@ -184,6 +187,27 @@ impl Engine {
         if let Some(around) = around.filter(|_| bag.is_none()) {
             value = self.put_back(code, around, value)?;
         }
+        self.upwards_from(code, positions, here, value)
+    }
+
+    /// The whole term with another one at a place.
+    pub(super) fn upwards(
+        &mut self,
+        code: &Code,
+        positions: &[Position],
+        at: usize,
+        value: TermId,
+    ) -> Result<TermId, Stop> {
+        self.upwards_from(code, positions, positions[at], value)
+    }
+
+    fn upwards_from(
+        &mut self,
+        code: &Code,
+        positions: &[Position],
+        mut here: Position,
+        mut value: TermId,
+    ) -> Result<TermId, Stop> {
         while here.parent != u32::MAX {
             let parent = positions[here.parent as usize];
             value = self.replaced(code, parent.term, here.argument as usize, value)?;
@@ -193,7 +217,7 @@ impl Engine {
     }
 
     /// Pushes the values of the elements that a right side is made of, or that of the whole.
-    fn push_elements(
+    pub(super) fn push_elements(
         &mut self,
         code: &Code,
         rule: &Compiled,
@@ -242,7 +266,7 @@ impl Engine {
     }
 
     /// The normal form of a bag whose elements are normal forms.
-    fn settled(&mut self, code: &Code, symbol: SymbolId, term: TermId) -> Result<TermId, Stop> {
+    pub(super) fn settled(&mut self, code: &Code, symbol: SymbolId, term: TermId) -> Result<TermId, Stop> {
         if self.terms.is_reduced(term) {
             return Ok(term);
         }
@@ -726,6 +750,7 @@ impl Search {
         let code = engine.code.clone();
         if !self.begun {
             self.begun = true;
+            engine.note_effects();
             engine.kept.push(self.states[0].term);
             if self.arrow == Arrow::Any {
                 self.test(engine, &code, 0)?;

@@ -1,0 +1,348 @@
+//! What rules do to elements of a bag, found once for each element.
+//!
+//! States of concurrent systems are bags of many elements, of which a rule touches one or two. What it makes of them does
+//! not depend on the others: so it is noted with the element, and the next state with the same one only has to look
+//! whether the partners are there. The steps are those of matching, in the same order.
+
+use rustc_hash::FxHashSet;
+
+use super::builtin::Builtin;
+use super::code::{BagPattern, Code, Compiled, Pattern};
+use super::matching::Goal;
+use super::rewrite::{Position, Step};
+use super::{Engine, Stop};
+use crate::signature::{SymbolId, Theory};
+use crate::terms::TermId;
+
+/// What one rule does to an element and its partners.
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    /// The rule.
+    pub(crate) rule: u32,
+    /// What has to be there besides, as often as it is here.
+    pub(crate) partners: Vec<TermId>,
+    /// The elements that come instead, for every solution of the condition.
+    pub(crate) solutions: Vec<Vec<TermId>>,
+    /// How many equations were used for that.
+    cost: u64,
+}
+
+/// The effects on elements of bags.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    /// The collection of garbage since which it is valid.
+    since: u64,
+    /// By the number of an element: the place of its effects plus one.
+    places: Vec<u32>,
+    lists: Vec<List>,
+}
+
+/// The effects on an element of a bag.
+#[derive(Debug)]
+pub(crate) struct List {
+    bag: SymbolId,
+    /// The effects of rules that are local.
+    pub(crate) effects: Vec<Effect>,
+    /// Whether there are no others: all rules for the element are local, and none applies to a part of it.
+    pub(crate) complete: bool,
+}
+
+/// Whether a pattern matches a term in one way, and only operators without laws are above its variables.
+fn is_simple(pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Variable { .. } | Pattern::Ground(_) => true,
+        Pattern::Free { arguments, .. } => arguments.iter().all(is_simple),
+        _ => false,
+    }
+}
+
+fn slots_of(pattern: &Pattern, slots: &mut Vec<u32>) {
+    match pattern {
+        Pattern::Variable { slot, .. } => slots.push(*slot),
+        Pattern::Free { arguments, .. } => arguments.iter().for_each(|argument| slots_of(argument, slots)),
+        _ => {}
+    }
+}
+
+/// Whether the variables of a pattern are among those of another one.
+pub(super) fn covers(pattern: &Pattern, other: &Pattern) -> bool {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    slots_of(pattern, &mut own);
+    slots_of(other, &mut others);
+    others.iter().all(|slot| own.contains(slot))
+}
+
+/// Whether the first element of a bag says what the others are, and everything else is left over.
+pub(super) fn is_local_bag(bag: &BagPattern) -> bool {
+    let Some(((first, _), others)) = bag.elements.split_first() else { return false };
+    bag.takers.iter().all(|taker| taker.extension)
+        && bag.takers.len() == 1
+        && bag.elements.iter().all(|(element, times)| {
+            *times == 1 && is_simple(element) && matches!(element, Pattern::Free { .. })
+        })
+        && others.iter().all(|(other, _)| covers(first, other))
+        && bag.elements.len() + bag.ground.len() > 1
+}
+
+/// Whether a left side is one element of whatever is around it.
+pub(super) fn is_local_element(pattern: &Pattern) -> bool {
+    matches!(pattern, Pattern::Free { .. }) && is_simple(pattern)
+}
+
+impl Engine {
+    /// Whether what a rule does at a place is noted with elements.
+    pub(super) fn has_effects(
+        &self,
+        code: &Code,
+        rule: &Compiled,
+        positions: &[Position],
+        at: usize,
+    ) -> bool {
+        if !rule.local || !self.notes_effects() {
+            return false;
+        }
+        match rule.pattern {
+            Pattern::Bag(_) => true,
+            _ => positions
+                .get(positions[at].parent as usize)
+                .and_then(|parent| self.terms.symbol(parent.term))
+                .is_some_and(|parent| code.signature.symbol(parent).theory == Theory::Bag),
+        }
+    }
+
+    /// The steps of a rule at a place, a bag or an element of one, from what is noted.
+    pub(super) fn apply_effects(
+        &mut self,
+        code: &Code,
+        number: usize,
+        positions: &[Position],
+        at: usize,
+        found: &mut dyn FnMut(&mut Engine, Step) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
+        let here = positions[at];
+        if let Pattern::Bag(bag) = &code.rules[number].pattern {
+            let Pattern::Free { symbol: first, .. } = &bag.elements[0].0 else { unreachable!("it is local") };
+            let range = self.range_of(code, self.terms.row(here.term).as_chunks::<2>().0, *first);
+            for place in range {
+                if self.apply_effect(code, number, positions, at, bag.symbol, place, found)? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        let parent = positions[here.parent as usize].term;
+        let symbol = self.terms.symbol(parent).expect("it is a bag");
+        self.apply_effect(
+            code,
+            number,
+            positions,
+            here.parent as usize,
+            symbol,
+            here.argument as usize,
+            found,
+        )
+    }
+
+    /// The steps of a rule that an element of a bag is the first to take part in.
+    #[allow(clippy::too_many_arguments)]
+    fn apply_effect(
+        &mut self,
+        code: &Code,
+        number: usize,
+        positions: &[Position],
+        bag: usize,
+        symbol: SymbolId,
+        place: usize,
+        found: &mut dyn FnMut(&mut Engine, Step) -> Result<bool, Stop>,
+    ) -> Result<bool, Stop> {
+        let mut solution = 0;
+        loop {
+            let whole = positions[bag].term;
+            let element = TermId(self.terms.row(whole)[2 * place]);
+            let list = self.effects_of(code, symbol, element)?;
+            let effects = self.effects.as_deref().expect("they are noted");
+            let effect = effects.lists[list].effects.iter().find(|effect| effect.rule == number as u32);
+            let Some(effect) = effect else { return Ok(false) };
+            let mut parts = std::mem::take(&mut self.parts);
+            parts.clear();
+            let pairs = self.terms.row(whole).as_chunks::<2>().0;
+            parts.extend(pairs.iter().map(|pair| (TermId(pair[0]), pair[1])));
+            parts[place].1 -= 1;
+            let take = |partner: &TermId| {
+                let part = parts.iter_mut().find(|part| part.0 == *partner && part.1 > 0);
+                part.map(|part| part.1 -= 1).is_some()
+            };
+            let complete = effect.partners.iter().all(take);
+            if !complete || solution >= effect.solutions.len() {
+                if complete && solution == 0 {
+                    self.rewrites += effect.cost;
+                }
+                self.parts = parts;
+                return Ok(false);
+            }
+            self.rewrites += 1 + if solution == 0 { effect.cost } else { 0 };
+            parts.retain(|part| part.1 > 0);
+            let identity = code.signature.symbol(symbol).identity();
+            for &added in &effect.solutions[solution] {
+                self.terms.insert_into(symbol, identity, added, &mut parts);
+            }
+            let result = self.terms.made_bag(&code.signature, symbol, &parts);
+            self.parts = parts;
+            self.check()?;
+            let top = self.stack.len();
+            let value = self.settled(code, symbol, result)?;
+            let result = self.upwards(code, positions, bag, value)?;
+            self.stack.push(result);
+            let over = found(self, Step { rule: number, base: top, result })?;
+            self.stack.truncate(top);
+            if over {
+                return Ok(true);
+            }
+            solution += 1;
+        }
+    }
+
+    /// The place of the effects on an element.
+    pub(crate) fn effects_of(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        element: TermId,
+    ) -> Result<usize, Stop> {
+        let collections = self.collections;
+        let effects = self.effects.as_deref_mut().expect("they are noted");
+        if effects.since != collections {
+            *effects = Effects { since: collections, ..Effects::default() };
+        }
+        let at = element.0 as usize;
+        if effects.places.len() <= at {
+            effects.places.resize(at + 1, 0);
+        }
+        if let Some(list) = effects.places[at].checked_sub(1)
+            && effects.lists[list as usize].bag == symbol
+        {
+            return Ok(list as usize);
+        }
+        let kept = self.kept.len();
+        let complete = self.is_alone(code, element);
+        let found = self.find_effects(code, symbol, element);
+        // What was found is in use up to here; if garbage was collected meanwhile, what was known before is gone.
+        self.kept.truncate(kept);
+        let found = found?;
+        let collections = self.collections;
+        let effects = self.effects.as_deref_mut().expect("they are noted");
+        if effects.since != collections {
+            *effects = Effects { since: collections, ..Effects::default() };
+            effects.places.resize(at + 1, 0);
+        }
+        effects.lists.push(List { bag: symbol, effects: found, complete });
+        effects.places[at] = effects.lists.len() as u32;
+        Ok(effects.lists.len() - 1)
+    }
+
+    /// The effects at a place that [`effects_of`](Self::effects_of) gave since the last collection of garbage.
+    pub(crate) fn effects(&self, place: usize) -> &List {
+        &self.effects.as_deref().expect("they are noted").lists[place]
+    }
+
+    /// Whether rules for an element are local, and none applies to a part of it.
+    fn is_alone(&self, code: &Code, element: TermId) -> bool {
+        let rules_of =
+            |term: TermId| self.terms.symbol(term).map_or(&[][..], |top| &code.rules_of[top.0 as usize]);
+        let mut todo = Vec::new();
+        self.terms.for_arguments(element, |argument| todo.push(argument));
+        let mut seen = FxHashSet::default();
+        while let Some(term) = todo.pop() {
+            let counts = self
+                .terms
+                .symbol(term)
+                .is_some_and(|top| matches!(code.builtins[top.0 as usize], Some(Builtin::Counter)));
+            if !rules_of(term).is_empty() || counts {
+                return false;
+            }
+            if seen.insert(term) {
+                self.terms.for_arguments(term, |argument| todo.push(argument));
+            }
+        }
+        rules_of(element).iter().all(|&rule| code.rules[rule as usize].local)
+    }
+
+    /// Finds the effects on an element of a bag.
+    fn find_effects(&mut self, code: &Code, symbol: SymbolId, element: TermId) -> Result<Vec<Effect>, Stop> {
+        let mut effects = Vec::new();
+        let top = self.terms.symbol(element);
+        let own = top.map_or(&[][..], |top| &code.rules_of[top.0 as usize]);
+        for &number in code.rules_of[symbol.0 as usize].iter().chain(own) {
+            let rule = &code.rules[number as usize];
+            if !rule.local {
+                continue;
+            }
+            let (pattern, bag) = match &rule.pattern {
+                Pattern::Bag(bag) if bag.symbol == symbol => (&bag.elements[0].0, Some(bag)),
+                Pattern::Bag(_) => continue,
+                pattern => (pattern, None),
+            };
+            let base = self.stack.len();
+            self.stack.resize(base + rule.slots as usize, TermId::NONE);
+            let mark = self.trail.len();
+            let mut goals: Vec<Goal<'_>> = Vec::new();
+            if self.match_simple(code, pattern, element, base, &mut goals) {
+                let mut partners = Vec::new();
+                if let Some(bag) = bag {
+                    for &(term, times) in &bag.ground {
+                        partners.extend(std::iter::repeat_n(term, times as usize));
+                    }
+                    for (other, _) in &bag.elements[1..] {
+                        partners.push(self.instantiate(code, other, base));
+                    }
+                }
+                self.kept.extend(&partners);
+                let before = self.rewrites;
+                let solutions = self.solutions(code, rule, base, symbol)?;
+                let cost = self.rewrites - before;
+                self.rewrites = before;
+                effects.push(Effect { rule: number, partners, solutions, cost });
+            }
+            self.undo(mark);
+            self.stack.truncate(base);
+        }
+        Ok(effects)
+    }
+
+    /// What comes instead of the elements, for every solution of a rule's condition.
+    fn solutions(
+        &mut self,
+        code: &Code,
+        rule: &Compiled,
+        base: usize,
+        symbol: SymbolId,
+    ) -> Result<Vec<Vec<TermId>>, Stop> {
+        let mut solutions = Vec::new();
+        self.conditions(code, rule, 0, base, &mut |engine| {
+            let top = engine.stack.len();
+            engine
+                .push_elements(code, rule, base, symbol)
+                .map_err(|stop| engine.at_equation(code, stop, rule, base))?;
+            let elements = engine.stack[top..].to_vec();
+            engine.stack.truncate(top);
+            engine.kept.extend(&elements);
+            solutions.push(elements);
+            Ok(false)
+        })?;
+        Ok(solutions)
+    }
+
+    /// The term of a simple pattern whose variables have values.
+    fn instantiate(&mut self, code: &Code, pattern: &Pattern, base: usize) -> TermId {
+        match pattern {
+            Pattern::Variable { slot, .. } => self.stack[base + *slot as usize],
+            Pattern::Ground(term) => *term,
+            Pattern::Free { symbol, arguments } => {
+                let arguments: Vec<TermId> =
+                    arguments.iter().map(|argument| self.instantiate(code, argument, base)).collect();
+                self.terms.make(&code.signature, *symbol, &arguments)
+            }
+            _ => unreachable!("it is simple"),
+        }
+    }
+}
