@@ -22,7 +22,7 @@ use source::Span;
 
 use crate::signature::{SortId, SymbolId, Theory};
 use crate::terms::{TermId, Terms, Top};
-use code::{Build, Code, Compiled, Pattern, Test};
+use code::{Build, Code, Compiled, Nature, Pattern, Test};
 use matching::Goal;
 
 /// Why a computation ended before its result.
@@ -99,9 +99,9 @@ pub struct Engine {
     memo: FxHashMap<TermId, TermId>,
     counter: u32,
     base: usize,
-    live: usize,
-    /// The volume of terms from which on garbage is looked for.
-    pub least_garbage: usize,
+    /// How much is added before garbage is collected.
+    collect_after: usize,
+    least_garbage: usize,
     depth: u32,
     ticks: u32,
     rule_turns: Vec<u32>,
@@ -155,7 +155,7 @@ impl<'c> Here<'c> {
 }
 
 /// Few enough for the caches of processors.
-const LEAST_GARBAGE: usize = 1 << 20;
+const LEAST_GARBAGE: usize = 1 << 21;
 
 /// Stands for an equation where an expression was given.
 const ENTRY: u32 = u32::MAX;
@@ -187,7 +187,7 @@ impl Engine {
             memo: FxHashMap::default(),
             counter: 0,
             base,
-            live: 0,
+            collect_after: LEAST_GARBAGE,
             least_garbage: LEAST_GARBAGE,
             depth: 0,
             ticks: 0,
@@ -270,7 +270,13 @@ impl Engine {
         let roots = self.stack.iter().chain(&self.kept).copied().chain(memo).chain(rest);
         self.terms.collect(self.base, roots);
         self.collections += 1;
-        self.live = self.terms.volume();
+        self.collect_after = self.terms.volume().max(self.least_garbage);
+        self.terms.added = 0;
+    }
+
+    /// Lets so much be added to the volume of terms at least before garbage is collected.
+    pub fn set_least_garbage(&mut self, volume: usize) {
+        (self.least_garbage, self.collect_after) = (volume, volume);
     }
 
     /// Notes what rules do to elements of bags, for steps whose frames nobody looks at.
@@ -290,7 +296,7 @@ impl Engine {
 
     #[inline]
     fn maybe_collect(&mut self) {
-        if self.terms.volume() > (self.live * 2).max(self.least_garbage) || self.stress {
+        if self.terms.added > self.collect_after || self.stress {
             self.collect();
         }
     }
@@ -404,7 +410,7 @@ impl Engine {
     /// Evaluates an operator on the topmost terms, which are taken off.
     pub(crate) fn apply(&mut self, code: &Code, symbol: SymbolId, count: usize) -> Result<TermId, Stop> {
         let start = self.stack.len() - count;
-        if code.inert[symbol.0 as usize] && code.is_free[symbol.0 as usize] {
+        if code.natures[symbol.0 as usize] == Nature::Inert {
             self.maybe_collect();
             return Ok(self.finish_inert(code, symbol, start));
         }
@@ -626,13 +632,15 @@ impl Engine {
     /// Evaluates an operator on the terms from `start` on, which are normal forms unless it has a strategy.
     fn invoke(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
         self.maybe_collect();
-        if !code.is_free[symbol.0 as usize] {
-            return self.invoke_with_laws(code, symbol, start);
-        }
-        if code.inert[symbol.0 as usize] {
-            let term = self.finish_inert(code, symbol, start);
-            self.stack.push(term);
-            return Ok(Outcome::Value);
+        match code.natures[symbol.0 as usize] {
+            Nature::Defined => return self.invoke_defined(code, symbol, start),
+            Nature::Inert => {
+                let term = self.finish_inert(code, symbol, start);
+                self.stack.push(term);
+                return Ok(Outcome::Value);
+            }
+            Nature::WithLaws => return self.invoke_with_laws(code, symbol, start),
+            Nature::Other => {}
         }
         let data = code.signature.symbol(symbol);
         if let Some(strategy) = &data.strategy {
@@ -651,6 +659,12 @@ impl Engine {
             self.stack.truncate(start);
             return self.finish_with(code, result);
         }
+        self.invoke_defined(code, symbol, start)
+    }
+
+    /// The same for an operator that has equations and nothing else.
+    #[inline]
+    fn invoke_defined(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
         match self.try_equations(code, symbol, start)? {
             Some((equation, base)) => Ok(Outcome::Enter(equation, base)),
             None => {
@@ -698,6 +712,7 @@ impl Engine {
         symbol: SymbolId,
         start: usize,
     ) -> Result<Option<(u32, usize)>, Stop> {
+        let arguments_end = self.stack.len();
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
             let lacks =
@@ -729,8 +744,7 @@ impl Engine {
                 return Ok(Some((number, base)));
             }
             self.undo(mark);
-            let arguments = code.signature.symbol(symbol).arity();
-            self.stack.truncate(start + arguments);
+            self.stack.truncate(arguments_end);
         }
         Ok(None)
     }
@@ -946,7 +960,10 @@ impl Engine {
         };
         self.stack.truncate(start);
         if !self.terms.is_reduced(term) {
-            self.terms.renew_sort(&code.signature, term);
+            // It may have been made before memberships gave its arguments their sorts.
+            if !code.memberships.is_empty() {
+                self.terms.renew_sort(&code.signature, term);
+            }
             self.terms.set_reduced(term);
         }
         term

@@ -173,7 +173,7 @@ impl MaudeModel {
         let mut engine = Engine::new(self.code.clone());
         engine.limits = self.limits;
         // States are asked for again and again: forgetting them costs more than their memory.
-        engine.least_garbage = 1 << 24;
+        engine.set_least_garbage(1 << 24);
         engine.meta = Some(Box::new(crate::meta::Meta::new(self.database.clone())));
         if self.valued.is_none() {
             engine.note_effects();

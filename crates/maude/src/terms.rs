@@ -87,6 +87,8 @@ pub struct Terms {
     /// from their newest arguments.
     table: Vec<(u32, u32)>,
     tabled: usize,
+    /// What was added to the volume since it was asked for.
+    pub added: usize,
     used: usize,
     free: Vec<u32>,
     /// Which numbers of a row are terms, for each operator.
@@ -228,8 +230,7 @@ impl Terms {
             + (self.table.capacity() * 2 + self.free.capacity()) * 4
     }
 
-    /// A measure of the memory that terms take, which grows with every new one.
-    #[inline]
+    /// A measure of the memory that terms take.
     pub fn volume(&self) -> usize {
         self.used * 8 + self.rows.len() + self.elements.len() + self.stretches.len() * 4
     }
@@ -621,6 +622,7 @@ impl Terms {
         }
         let sort = self.sort_and_flags(signature, symbol, row);
         let start = self.elements.len() as u32;
+        self.added += row.len();
         self.elements.extend_from_slice(row);
         self.add_list(symbol.0, Stretch { start, sum }, row.len(), sort, hash)
     }
@@ -779,6 +781,7 @@ impl Terms {
             Ordering::Greater => (0, count_a),
         };
         let start = self.elements.len() + before;
+        self.added += count_a + count_b + before + after;
         self.elements.resize(start + count_a + count_b + after, SLACK);
         self.write(a, start);
         self.write(b, start + count_a);
@@ -822,6 +825,7 @@ impl Terms {
             _ => {
                 let start = self.rows.len() as u32;
                 self.rows.extend_from_slice(row);
+                self.added += row.len();
                 (APART, [start, row.len() as u32])
             }
         };
@@ -830,6 +834,7 @@ impl Terms {
 
     fn add_list(&mut self, symbol: u32, stretch: Stretch, length: usize, sort: u32, hash: u32) -> TermId {
         let number = self.stretches.len() as u32;
+        self.added += 4;
         self.stretches.push(stretch);
         self.add_node(symbol, sort | STRETCH << STORAGE, [number, length as u32], Key::Hash(hash))
     }
@@ -851,6 +856,7 @@ impl Terms {
             }
         };
         self.used += 1;
+        self.added += 8;
         match key {
             Key::Newest(newest) => self.nodes[newest as usize].user = number,
             Key::Hash(hash) => self.add_to_table(hash, number),

@@ -204,6 +204,19 @@ pub struct Compiled {
     pub needs: Vec<(u32, SymbolId)>,
 }
 
+/// How an operator is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// No laws and no equations: applications of normal forms are normal forms.
+    Inert,
+    /// Equations, no laws.
+    Defined,
+    /// Laws.
+    WithLaws,
+    /// Built-in operations, strategies, results that are kept.
+    Other,
+}
+
 /// A module made ready to run.
 #[derive(Debug)]
 pub struct Code {
@@ -229,8 +242,8 @@ pub struct Code {
     pub builtins: Vec<Option<Builtin>>,
     /// Whether applications are normal forms if their arguments are.
     pub inert: Vec<bool>,
-    /// Whether operators are without laws.
-    pub is_free: Vec<bool>,
+    /// How operators are evaluated.
+    pub natures: Vec<Nature>,
     /// Whether repetitions of operators are counted.
     pub is_iter: Vec<bool>,
     /// Whether rules can apply to arguments of an operator or below.
@@ -274,7 +287,7 @@ impl Code {
             builtins,
             inert: vec![false; count],
             is_iter: signature.symbols.iter().map(|symbol| symbol.theory == Theory::Iter).collect(),
-            is_free: signature.symbols.iter().map(|symbol| symbol.theory == Theory::Free).collect(),
+            natures: vec![Nature::Other; count],
             reaches_rules: vec![false; count],
             booleans,
             literals,
@@ -297,6 +310,18 @@ impl Code {
             signature.symbols.iter().zip(defined).zip(code.inert.iter_mut().zip(&code.builtins))
         {
             *inert = !defined && builtin.is_none() && symbol.strategy.is_none() && !symbol.memo;
+        }
+        for (at, symbol) in signature.symbols.iter().enumerate() {
+            code.natures[at] = match symbol.theory {
+                Theory::Free if code.inert[at] => Nature::Inert,
+                Theory::Free
+                    if symbol.strategy.is_none() && !symbol.memo && code.builtins[at].is_none() =>
+                {
+                    Nature::Defined
+                }
+                Theory::Free => Nature::Other,
+                _ => Nature::WithLaws,
+            };
         }
         let mut otherwise: Vec<(u32, bool)> = Vec::new();
         for (at, statement) in executable() {
