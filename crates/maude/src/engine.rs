@@ -12,6 +12,7 @@ pub mod matching;
 mod model_check;
 pub mod rewrite;
 pub mod sharing;
+pub mod straight;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,9 +26,13 @@ use crate::terms::{TermId, Terms, Top};
 use code::{Build, Code, Compiled, Nature, Pattern, Test};
 use matching::Goal;
 
-/// Why a computation ended before its result.
+/// Why a computation ended before its result. It is small, because every result might be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
+pub struct Stop(Box<Ending>);
+
+/// What there is to say about the end of a computation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
     /// What happened.
     pub message: String,
     /// The statement that was being used.
@@ -38,15 +43,29 @@ pub struct Stop {
     pub limit: bool,
 }
 
+impl std::ops::Deref for Stop {
+    type Target = Ending;
+
+    fn deref(&self) -> &Ending {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Stop {
+    fn deref_mut(&mut self) -> &mut Ending {
+        &mut self.0
+    }
+}
+
 impl Stop {
     /// A limit was reached.
     pub fn limit(message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: None, term: None, limit: true }
+        Self(Box::new(Ending { message: message.into(), span: None, term: None, limit: true }))
     }
 
     /// Something can't be done.
     pub fn error(message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: None, term: None, limit: false }
+        Self(Box::new(Ending { message: message.into(), span: None, term: None, limit: false }))
     }
 }
 
@@ -119,7 +138,7 @@ enum Outcome {
     /// A normal form, which is on the stack in the place of the arguments.
     Value,
     /// The right side of an equation has to be evaluated: its number, and where its frame is.
-    Enter(u32, usize),
+    Enter(u32, u32),
 }
 
 /// A right side that waits for a value.
@@ -383,6 +402,7 @@ impl Engine {
             if !self.terms.is_reduced(term) {
                 let changed = match self.rewrite_whole(code, symbol, at + 1)? {
                     Outcome::Enter(equation, base) => {
+                        let base = base as usize;
                         let wraps = self.wraps(code, equation, base);
                         Some(self.execute(code, Here::new(code, equation, base, at + 1, wraps))?)
                     }
@@ -421,6 +441,7 @@ impl Engine {
         let result = stacker::maybe_grow(64 << 10, 64 << 20, || match self.invoke(code, symbol, start)? {
             Outcome::Value => Ok(self.stack.pop().expect("it is there")),
             Outcome::Enter(equation, base) => {
+                let base = base as usize;
                 let here = Here::new(code, equation, base, start, self.wraps(code, equation, base));
                 self.execute(code, here)
             }
@@ -509,8 +530,12 @@ impl Engine {
                     self.stack.push(term);
                 }
                 Build::Call(symbol, count) => {
+                    let start = self.stack.len() - *count as usize;
+                    self.call(code, *symbol, start, &mut here)?;
+                }
+                Build::Last(symbol, count) => {
                     let mut start = self.stack.len() - *count as usize;
-                    if !here.wraps && self.frames.len() > floor && sharing::ends(here.build, here.at) {
+                    if !here.wraps && self.frames.len() > floor {
                         // Nothing is left to be done here: the caller waits for what the call gives.
                         self.stack.copy_within(start.., here.start);
                         self.stack.truncate(here.start + *count as usize);
@@ -567,6 +592,7 @@ impl Engine {
     ) -> Result<(), Stop> {
         let outcome = self.invoke(code, symbol, start).map_err(|stop| self.within(code, stop, here))?;
         if let Outcome::Enter(equation, base) = outcome {
+            let base = base as usize;
             let most = self.limits.depth as usize * FRAMES_PER_DEPTH;
             if self.frames.len() >= most {
                 let stop = self.too_deep(most);
@@ -666,7 +692,7 @@ impl Engine {
     #[inline]
     fn invoke_defined(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
         match self.try_equations(code, symbol, start)? {
-            Some((equation, base)) => Ok(Outcome::Enter(equation, base)),
+            Some((equation, base)) => Ok(Outcome::Enter(equation, base as u32)),
             None => {
                 let term = self.finish(code, symbol, start)?;
                 self.stack.push(term);
@@ -718,6 +744,25 @@ impl Engine {
             let lacks =
                 |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
             if equation.needs.iter().any(lacks) {
+                continue;
+            }
+            if let Some(looks) = &equation.looks {
+                let passes = straight::passes(&code.signature, &self.terms, &mut self.stack, start, looks);
+                if passes && equation.tests.is_empty() && self.used.is_none() {
+                    self.stack.resize(start + equation.slots as usize, TermId::NONE);
+                    self.rewrites += 1;
+                    self.check().map_err(|stop| self.at_equation(code, stop, equation, start))?;
+                    return Ok(Some((number, start)));
+                }
+                if passes {
+                    self.stack.resize(start + equation.slots as usize, TermId::NONE);
+                    let mark = self.trail.len();
+                    if self.conclude(code, number, start, &mut Vec::new(), mark)? {
+                        return Ok(Some((number, start)));
+                    }
+                    self.undo(mark);
+                }
+                self.stack.truncate(arguments_end);
                 continue;
             }
             let mut base = self.stack.len();
@@ -830,7 +875,8 @@ impl Engine {
                 .iter()
                 .enumerate()
                 .filter_map(|(at, (name, _))| {
-                    let term = *self.stack.get(base + at)?;
+                    let place = equation.places.get(at).map_or(at, |&place| place as usize);
+                    let term = *self.stack.get(base + place)?;
                     let text = || crate::print::beginning(&code.signature, &self.terms, term, 57);
                     (term != TermId::NONE).then(|| format!("{name} = {}", text()))
                 })
@@ -872,7 +918,7 @@ impl Engine {
             if self.match_simple(code, &equation.pattern, term, base, &mut goals)
                 && self.conclude(code, number, base, &mut goals, mark)?
             {
-                return Ok(Outcome::Enter(number, base));
+                return Ok(Outcome::Enter(number, base as u32));
             }
             self.undo(mark);
             self.stack.truncate(base);
@@ -900,7 +946,7 @@ impl Engine {
                         return self.finish_with(code, result);
                     }
                     if let Some((equation, base)) = self.try_equations(code, symbol, start)? {
-                        return Ok(Outcome::Enter(equation, base));
+                        return Ok(Outcome::Enter(equation, base as u32));
                     }
                 }
                 argument => {

@@ -332,8 +332,8 @@ fn atoms(code: &Code) -> (Vec<Proposition>, Vec<(SymbolId, SymbolId)>) {
 
 /// A computation that ended early, as an error of the model.
 pub(crate) fn model_error(stop: Stop) -> ModelError {
-    let mut message = stop.message;
-    if let Some(term) = stop.term.filter(|term| !term.is_empty()) {
+    let mut message = stop.message.clone();
+    if let Some(term) = stop.term.as_ref().filter(|term| !term.is_empty()) {
         message = format!("{message}, with {term}");
     }
     let help = stop.limit.then(|| "do its equations come to an end?".to_owned());

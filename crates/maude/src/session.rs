@@ -979,7 +979,7 @@ pub fn stopped(stop: Stop, place: Span) -> Diagnostic {
         }
         None => diagnostic = diagnostic.label(place, "while carrying this out"),
     }
-    if let Some(term) = stop.term.filter(|term| !term.is_empty()) {
+    if let Some(term) = stop.term.as_ref().filter(|term| !term.is_empty()) {
         diagnostic = diagnostic.note(format!("with {term}"));
     }
     if stop.limit {

@@ -216,7 +216,12 @@ fn what_doubles_is_ended_before_memory_is() {
         red f(\"a\") .";
     for program in [list, text] {
         let (_, said) = take("doubling.maude", program);
-        assert!(["terms need more than", "texts of more than", "the time is up"].iter().any(|end| said.contains(end)), "{said}");
+        assert!(
+            ["terms need more than", "texts of more than", "the time is up"]
+                .iter()
+                .any(|end| said.contains(end)),
+            "{said}"
+        );
         assert!(said.contains("this was being used"), "{said}");
     }
 }

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::builtin::Builtin;
-use super::{effects, sharing};
+use super::{effects, sharing, straight};
 use crate::grammar::{Condition, Literals};
 use crate::modules::{Module, Statement, variables_of};
 use crate::names::Name;
@@ -140,6 +140,8 @@ pub enum Build {
     Constant(TermId),
     /// Applies an operator to so many terms, and evaluates it.
     Call(SymbolId, u32),
+    /// The same, and nothing follows.
+    Last(SymbolId, u32),
     /// Applies an operator without laws, for which the application of normal forms is one.
     Inert(SymbolId, u32),
     /// Applies an operator to so many terms.
@@ -197,6 +199,10 @@ pub struct Compiled {
     pub label: Option<Name>,
     /// Where it is written.
     pub span: Span,
+    /// For equations that are matched in one way: the tests, and the places of variables among the slots.
+    pub looks: Option<Vec<straight::Look>>,
+    /// See `looks`; empty where variables have the slots of their order.
+    pub places: Vec<u32>,
     /// Whether a rule's effect on an element of a bag does not depend on the other ones but for partners that the element
     /// determines.
     pub local: bool,
@@ -314,9 +320,7 @@ impl Code {
         for (at, symbol) in signature.symbols.iter().enumerate() {
             code.natures[at] = match symbol.theory {
                 Theory::Free if code.inert[at] => Nature::Inert,
-                Theory::Free
-                    if symbol.strategy.is_none() && !symbol.memo && code.builtins[at].is_none() =>
-                {
+                Theory::Free if symbol.strategy.is_none() && !symbol.memo && code.builtins[at].is_none() => {
                     Nature::Defined
                 }
                 Theory::Free => Nature::Other,
@@ -325,7 +329,12 @@ impl Code {
         }
         let mut otherwise: Vec<(u32, bool)> = Vec::new();
         for (at, statement) in executable() {
-            let compiled = code.compile(at, statement);
+            let mut compiled = code.compile(at, statement);
+            if statement.kind == StatementKind::Equation {
+                // Without strategies, whatever is inside of a normal form is one.
+                let eager = signature.symbols.iter().all(|symbol| symbol.strategy.is_none());
+                straight::straighten(&mut compiled, eager);
+            }
             let tops = code.tops(&compiled.pattern);
             let everything: Vec<SymbolId> = match tops {
                 Some(tops) => tops,
@@ -509,6 +518,7 @@ impl Code {
         if statement.right != TermId::NONE {
             compiler.build(statement.right, &mut build);
             sharing::keep_last_calls(&mut build);
+            sharing::mark_last_calls(&mut build);
         }
         compiler.kept = kept;
         let elements = compiler.elements(statement.right);
@@ -530,6 +540,8 @@ impl Code {
                 pattern => effects::is_local_element(pattern),
             };
         Compiled {
+            looks: None,
+            places: Vec::new(),
             local,
             pattern,
             slots: compiler.count,

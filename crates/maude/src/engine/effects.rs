@@ -48,7 +48,7 @@ pub(crate) struct List {
 }
 
 /// Whether a pattern matches a term in one way, and only operators without laws are above its variables.
-fn is_simple(pattern: &Pattern) -> bool {
+pub(super) fn is_simple(pattern: &Pattern) -> bool {
     match pattern {
         Pattern::Variable { .. } | Pattern::Ground(_) => true,
         Pattern::Free { arguments, .. } => arguments.iter().all(is_simple),

@@ -42,8 +42,19 @@ pub fn keep_last_calls(build: &mut [Build]) {
     }
 }
 
+/// Marks the calls that nothing follows.
+pub fn mark_last_calls(build: &mut [Build]) {
+    for at in 0..build.len() {
+        if let Build::Call(symbol, count) = build[at]
+            && ends(build, at + 1)
+        {
+            build[at] = Build::Last(symbol, count);
+        }
+    }
+}
+
 /// Whether nothing but jumps follows.
-pub fn ends(build: &[Build], mut at: usize) -> bool {
+fn ends(build: &[Build], mut at: usize) -> bool {
     while let Some(Build::Jump(to)) = build.get(at) {
         at = *to as usize;
     }
