@@ -10,6 +10,7 @@ pub(crate) mod descent;
 mod effects;
 pub mod matching;
 mod model_check;
+mod recent;
 pub mod rewrite;
 pub mod sharing;
 pub mod straight;
@@ -116,6 +117,7 @@ pub struct Engine {
     /// How often garbage was collected: numbers of terms from before may mean others now.
     pub collections: u64,
     memo: FxHashMap<TermId, TermId>,
+    recent: recent::Recent,
     counter: u32,
     base: usize,
     /// How much is added before garbage is collected.
@@ -148,6 +150,7 @@ struct Frame {
     at: u32,
     base: u32,
     start: u32,
+    before: u32,
     wraps: bool,
 }
 
@@ -162,16 +165,21 @@ struct Here<'c> {
     base: usize,
     /// Where the value belongs.
     start: usize,
+    /// The last bits of the number of rewrites before the call.
+    before: u32,
     /// Whether the equation has left something over, which is put around the value.
     wraps: bool,
 }
 
 impl<'c> Here<'c> {
-    fn new(code: &'c Code, equation: u32, base: usize, start: usize, wraps: bool) -> Self {
+    fn new(code: &'c Code, equation: u32, base: usize, start: usize, before: u64, wraps: bool) -> Self {
         let build = &code.equations[equation as usize].build;
-        Self { equation, build, at: 0, base, start, wraps }
+        Self { equation, build, at: 0, base, start, before: before as u32, wraps }
     }
 }
+
+/// How deep calls are nested that wait only in order to keep their results.
+const MOST_WAITING: usize = 10_000;
 
 /// Few enough for the caches of processors.
 const LEAST_GARBAGE: usize = 1 << 21;
@@ -204,6 +212,7 @@ impl Engine {
             effects: None,
             collections: 0,
             memo: FxHashMap::default(),
+            recent: recent::Recent::new(symbols),
             counter: 0,
             base,
             collect_after: LEAST_GARBAGE,
@@ -288,6 +297,7 @@ impl Engine {
         let rest = self.rest.iter().map(|&(term, _)| term);
         let roots = self.stack.iter().chain(&self.kept).copied().chain(memo).chain(rest);
         self.terms.collect(self.base, roots);
+        self.recent.clear();
         self.collections += 1;
         self.collect_after = self.terms.volume().max(self.least_garbage);
         self.terms.added = 0;
@@ -404,7 +414,7 @@ impl Engine {
                     Outcome::Enter(equation, base) => {
                         let base = base as usize;
                         let wraps = self.wraps(code, equation, base);
-                        Some(self.execute(code, Here::new(code, equation, base, at + 1, wraps))?)
+                        Some(self.execute(code, Here::new(code, equation, base, at + 1, 0, wraps))?)
                     }
                     Outcome::Value => Some(self.stack[at + 1]).filter(|&result| result != term),
                 };
@@ -430,6 +440,7 @@ impl Engine {
     /// Evaluates an operator on the topmost terms, which are taken off.
     pub(crate) fn apply(&mut self, code: &Code, symbol: SymbolId, count: usize) -> Result<TermId, Stop> {
         let start = self.stack.len() - count;
+        let before = self.rewrites;
         if code.natures[symbol.0 as usize] == Nature::Inert {
             self.maybe_collect();
             return Ok(self.finish_inert(code, symbol, start));
@@ -442,8 +453,8 @@ impl Engine {
             Outcome::Value => Ok(self.stack.pop().expect("it is there")),
             Outcome::Enter(equation, base) => {
                 let base = base as usize;
-                let here = Here::new(code, equation, base, start, self.wraps(code, equation, base));
-                self.execute(code, here)
+                let wraps = self.wraps(code, equation, base);
+                self.execute(code, Here::new(code, equation, base, start, before, wraps))
             }
         });
         self.depth -= 1;
@@ -468,7 +479,8 @@ impl Engine {
         if self.depth > self.limits.depth {
             return Err(self.too_deep(self.limits.depth as usize));
         }
-        let here = Here { equation: ENTRY, build, at: 0, base, start: self.stack.len(), wraps: false };
+        let start = self.stack.len();
+        let here = Here { equation: ENTRY, build, at: 0, base, start, before: 0, wraps: false };
         let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.execute(code, here));
         self.depth -= 1;
         result
@@ -499,12 +511,16 @@ impl Engine {
                     // Its own frame is done with; what comes is for the caller.
                     if self.frames.len() == floor {
                         let at = entry.len();
-                        here = Here { equation: ENTRY, build: entry, at, base: 0, start, wraps: false };
+                        let equation = ENTRY;
+                        here = Here { equation, build: entry, at, base: 0, start, before: 0, wraps: false };
                     } else {
                         here = self.back(code, entry);
                     }
                     self.call(code, symbol, start, &mut here)?;
                     continue;
+                }
+                if here.equation != ENTRY {
+                    self.keep_result(code, &here, result);
                 }
                 self.stack.truncate(here.start);
                 if self.frames.len() == floor {
@@ -535,7 +551,7 @@ impl Engine {
                 }
                 Build::Last(symbol, count) => {
                     let mut start = self.stack.len() - *count as usize;
-                    if !here.wraps && self.frames.len() > floor {
+                    if !here.wraps && self.frames.len() > floor && !self.is_worth_keeping(code, &here) {
                         // Nothing is left to be done here: the caller waits for what the call gives.
                         self.stack.copy_within(start.., here.start);
                         self.stack.truncate(here.start + *count as usize);
@@ -590,6 +606,7 @@ impl Engine {
         start: usize,
         here: &mut Here<'c>,
     ) -> Result<(), Stop> {
+        let before = self.rewrites;
         let outcome = self.invoke(code, symbol, start).map_err(|stop| self.within(code, stop, here))?;
         if let Outcome::Enter(equation, base) = outcome {
             let base = base as usize;
@@ -603,9 +620,10 @@ impl Engine {
                 at: here.at as u32,
                 base: here.base as u32,
                 start: here.start as u32,
+                before: here.before,
                 wraps: here.wraps,
             });
-            *here = Here::new(code, equation, base, start, self.wraps(code, equation, base));
+            *here = Here::new(code, equation, base, start, before, self.wraps(code, equation, base));
         }
         Ok(())
     }
@@ -619,15 +637,41 @@ impl Engine {
         }
     }
 
+    /// Whether a call stays on the stack until its last call is done, so that its result can be kept: it has worked for its
+    /// arguments. Deep down there is no place for that, so that loops need none.
+    #[inline]
+    fn is_worth_keeping(&self, code: &Code, here: &Here<'_>) -> bool {
+        (self.rewrites as u32).wrapping_sub(here.before) >= recent::LEAST_COST
+            && self.frames.len() < MOST_WAITING
+            && here.equation != ENTRY
+            && code.equations[here.equation as usize]
+                .kept_as
+                .is_some_and(|(symbol, _)| self.recent.is_useful(symbol))
+    }
+
+    /// Keeps the result of a call for a while. Its arguments are the first slots.
+    #[inline]
+    fn keep_result(&mut self, code: &Code, here: &Here<'_>, result: TermId) {
+        let equation = &code.equations[here.equation as usize];
+        if let Some((symbol, count)) = equation.kept_as
+            && self.recent.is_useful(symbol)
+        {
+            let cost = (self.rewrites as u32).wrapping_sub(here.before);
+            let arguments = &self.stack[here.start..here.start + count as usize];
+            self.recent.keep(symbol, arguments, result, cost);
+        }
+    }
+
     /// The right side that waits for a value.
     #[inline]
     fn back<'c>(&mut self, code: &'c Code, entry: &'c [Build]) -> Here<'c> {
-        let Frame { equation, at, base, start, wraps } = self.frames.pop().expect("a caller");
+        let Frame { equation, at, base, start, before, wraps } = self.frames.pop().expect("a caller");
         let build = match equation {
             ENTRY => entry,
             equation => &code.equations[equation as usize].build,
         };
-        Here { equation, build, at: at as usize, base: base as usize, start: start as usize, wraps }
+        let (at, base, start) = (at as usize, base as usize, start as usize);
+        Here { equation, build, at, base, start, before, wraps }
     }
 
     /// Whether an equation has left something over.
@@ -691,6 +735,17 @@ impl Engine {
     /// The same for an operator that has equations and nothing else.
     #[inline]
     fn invoke_defined(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
+        let arguments = &self.stack[start..];
+        if arguments.len() <= recent::MOST_ARGUMENTS
+            && self.used.is_none()
+            && self.recent.is_useful(symbol)
+            && let Some((result, cost)) = self.recent.find(symbol, arguments)
+        {
+            self.rewrites += u64::from(cost);
+            self.stack.truncate(start);
+            self.stack.push(result);
+            return Ok(Outcome::Value);
+        }
         match self.try_equations(code, symbol, start)? {
             Some((equation, base)) => Ok(Outcome::Enter(equation, base as u32)),
             None => {
@@ -741,11 +796,6 @@ impl Engine {
         let arguments_end = self.stack.len();
         for &number in &code.equations_of[symbol.0 as usize] {
             let equation = &code.equations[number as usize];
-            let lacks =
-                |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
-            if equation.needs.iter().any(lacks) {
-                continue;
-            }
             if let Some(looks) = &equation.looks {
                 let passes = straight::passes(&code.signature, &self.terms, &mut self.stack, start, looks);
                 if passes && equation.tests.is_empty() && self.used.is_none() {
@@ -763,6 +813,11 @@ impl Engine {
                     self.undo(mark);
                 }
                 self.stack.truncate(arguments_end);
+                continue;
+            }
+            let lacks =
+                |&(at, top): &(u32, SymbolId)| !self.terms.has_top(self.stack[start + at as usize], top);
+            if equation.needs.iter().any(lacks) {
                 continue;
             }
             let mut base = self.stack.len();
@@ -982,7 +1037,7 @@ impl Engine {
             None => self.finish(code, symbol, start + 1)?,
             Some((equation, base)) => {
                 let wraps = self.wraps(code, equation, base);
-                self.execute(code, Here::new(code, equation, base, start + 1, wraps))?
+                self.execute(code, Here::new(code, equation, base, start + 1, 0, wraps))?
             }
         };
         self.stack.truncate(start);

@@ -201,6 +201,8 @@ pub struct Compiled {
     pub span: Span,
     /// For equations that are matched in one way: the tests, and the places of variables among the slots.
     pub looks: Option<Vec<straight::Look>>,
+    /// The operator and how many arguments there are, if results of calls are kept for a while.
+    pub kept_as: Option<(SymbolId, u32)>,
     /// See `looks`; empty where variables have the slots of their order.
     pub places: Vec<u32>,
     /// Whether a rule's effect on an element of a bag does not depend on the other ones but for partners that the element
@@ -334,6 +336,13 @@ impl Code {
                 // Without strategies, whatever is inside of a normal form is one.
                 let eager = signature.symbols.iter().all(|symbol| symbol.strategy.is_none());
                 straight::straighten(&mut compiled, eager);
+                let symbol = code.terms.symbol(statement.left);
+                let defined = |symbol: &SymbolId| code.natures[symbol.0 as usize] == Nature::Defined;
+                let arity = |symbol: SymbolId| signature.symbol(symbol).arity() as u32;
+                compiled.kept_as = symbol
+                    .filter(|symbol| compiled.looks.is_some() && defined(symbol))
+                    .map(|symbol| (symbol, arity(symbol)))
+                    .filter(|(_, arity)| *arity <= super::recent::MOST_ARGUMENTS as u32);
             }
             let tops = code.tops(&compiled.pattern);
             let everything: Vec<SymbolId> = match tops {
@@ -542,6 +551,7 @@ impl Code {
         Compiled {
             looks: None,
             places: Vec::new(),
+            kept_as: None,
             local,
             pattern,
             slots: compiler.count,

@@ -40,16 +40,25 @@ impl Flat {
                     self.looks.push(Look::Sort(here, *sort));
                 }
             },
-            Pattern::Ground(term) => self.looks.push(Look::Ground(here, *term)),
-            Pattern::Free { symbol, arguments } => {
-                self.looks.push(Look::Top(here, *symbol));
+            Pattern::Ground(_) => {}
+            Pattern::Free { arguments, .. } => {
                 for (at, argument) in arguments.iter().enumerate() {
                     self.looks.push(Look::Argument(here, at as u32));
                     self.count += 1;
+                    self.look(argument, self.count - 1);
                     self.visit(argument, self.count - 1);
                 }
             }
             _ => unreachable!("it is simple"),
+        }
+    }
+
+    /// The test that the top of a pattern is.
+    fn look(&mut self, pattern: &Pattern, here: u32) {
+        match pattern {
+            Pattern::Ground(term) => self.looks.push(Look::Ground(here, *term)),
+            Pattern::Free { symbol, .. } => self.looks.push(Look::Top(here, *symbol)),
+            _ => {}
         }
     }
 }
@@ -63,6 +72,10 @@ pub fn straighten(equation: &mut Compiled, eager: bool) {
     }
     let mut flat =
         Flat { looks: Vec::new(), slots: vec![None; equation.slots as usize], count: arguments.len() as u32 };
+    // Most equations are told from others by the operators of their arguments.
+    for (at, argument) in arguments.iter().enumerate() {
+        flat.look(argument, at as u32);
+    }
     for (at, argument) in arguments.iter().enumerate() {
         flat.visit(argument, at as u32);
     }
