@@ -1395,9 +1395,9 @@ impl Terms {
                 continue;
             }
             moved.resize(moved.len() + room.min(length), SLACK);
-            for place in start..at {
-                places[place] = moved.len() as u32;
-                moved.push(self.elements[place]);
+            for (place, &element) in places[start..at].iter_mut().zip(&self.elements[start..at]) {
+                *place = moved.len() as u32;
+                moved.push(element);
             }
             let behind = self.elements[at..].iter().take(length).take_while(|&&element| element == SLACK);
             let behind = behind.count();

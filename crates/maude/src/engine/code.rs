@@ -329,13 +329,15 @@ impl Code {
                 _ => Nature::WithLaws,
             };
         }
+        let is_membership = |statement: &Statement| statement.kind == StatementKind::Membership;
+        let memberships = module.statements.iter().any(is_membership);
         let mut otherwise: Vec<(u32, bool)> = Vec::new();
         for (at, statement) in executable() {
             let mut compiled = code.compile(at, statement);
             if statement.kind == StatementKind::Equation {
                 // Without strategies, whatever is inside of a normal form is one.
                 let eager = signature.symbols.iter().all(|symbol| symbol.strategy.is_none());
-                straight::straighten(&mut compiled, eager);
+                straight::straighten(&mut compiled, &signature, eager, memberships);
                 let symbol = code.terms.symbol(statement.left);
                 let defined = |symbol: &SymbolId| code.natures[symbol.0 as usize] == Nature::Defined;
                 let arity = |symbol: SymbolId| signature.symbol(symbol).arity() as u32;

@@ -18,19 +18,23 @@ pub enum Look {
     Ground(u32, TermId),
     /// The sort.
     Sort(u32, SortId),
+    /// That it has a sort, not only a kind: then so have the arguments of an operator that is declared once.
+    Proper(u32),
     /// The same as in another slot.
     Same(u32, u32),
 }
 
 /// A left side as tests, and where variables are.
-struct Flat {
+struct Flat<'a> {
+    /// Where sorts follow from declarations alone.
+    signature: Option<&'a Signature>,
     looks: Vec<Look>,
     /// New slots by old ones.
     slots: Vec<Option<u32>>,
     count: u32,
 }
 
-impl Flat {
+impl Flat<'_> {
     fn visit(&mut self, pattern: &Pattern, here: u32) {
         match pattern {
             Pattern::Variable { slot, sort } => match self.slots[*slot as usize] {
@@ -41,16 +45,37 @@ impl Flat {
                 }
             },
             Pattern::Ground(_) => {}
-            Pattern::Free { arguments, .. } => {
+            Pattern::Free { symbol, arguments } => {
+                let mut proper = false;
                 for (at, argument) in arguments.iter().enumerate() {
                     self.looks.push(Look::Argument(here, at as u32));
                     self.count += 1;
-                    self.look(argument, self.count - 1);
-                    self.visit(argument, self.count - 1);
+                    let inner = self.count - 1;
+                    if let Pattern::Variable { slot, sort } = argument
+                        && self.slots[*slot as usize].is_none()
+                        && self.follows(*symbol, at, *sort)
+                    {
+                        // What is inside need not be looked at.
+                        self.slots[*slot as usize] = Some(inner);
+                        if !std::mem::replace(&mut proper, true) {
+                            self.looks.push(Look::Proper(here));
+                        }
+                        continue;
+                    }
+                    self.look(argument, inner);
+                    self.visit(argument, inner);
                 }
             }
             _ => unreachable!("it is simple"),
         }
+    }
+
+    /// Whether an argument of an operator has a sort if the whole has one.
+    fn follows(&self, symbol: SymbolId, at: usize, sort: SortId) -> bool {
+        self.signature.is_some_and(|signature| match &signature.symbol(symbol).profiles[..] {
+            [profile] => signature.leq(profile.domain[at], sort),
+            _ => false,
+        })
     }
 
     /// The test that the top of a pattern is.
@@ -64,14 +89,18 @@ impl Flat {
 }
 
 /// Makes the tests of an equation whose left side is an operator without laws above others of the kind. `eager` says that
-/// variables of left sides have normal forms for values.
-pub fn straighten(equation: &mut Compiled, eager: bool) {
+/// variables of left sides have normal forms for values, `memberships` that there are some.
+pub fn straighten(equation: &mut Compiled, signature: &Signature, eager: bool, memberships: bool) {
     let Pattern::Free { arguments, .. } = &equation.pattern else { return };
     if !arguments.iter().all(super::effects::is_simple) {
         return;
     }
-    let mut flat =
-        Flat { looks: Vec::new(), slots: vec![None; equation.slots as usize], count: arguments.len() as u32 };
+    let mut flat = Flat {
+        signature: (!memberships).then_some(signature),
+        looks: Vec::new(),
+        slots: vec![None; equation.slots as usize],
+        count: arguments.len() as u32,
+    };
     // Most equations are told from others by the operators of their arguments.
     for (at, argument) in arguments.iter().enumerate() {
         flat.look(argument, at as u32);
@@ -186,6 +215,7 @@ pub fn passes(
             }
             Look::Ground(slot, term) => stack[base + slot as usize] == term,
             Look::Sort(slot, sort) => signature.leq(terms.sort(stack[base + slot as usize]), sort),
+            Look::Proper(slot) => !signature.is_kind(terms.sort(stack[base + slot as usize])),
             Look::Same(slot, other) => stack[base + slot as usize] == stack[base + other as usize],
         };
         if !passed {
