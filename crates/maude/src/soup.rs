@@ -187,17 +187,7 @@ impl Soup {
         for part in &self.parts {
             engine.stack.push(part.term);
         }
-        // Garbage that is collected on the way takes what was found before with it.
-        let collections = engine.collections;
-        self.lists.clear();
-        for part in &self.parts {
-            let list = engine.effects_of(code, shape.bag, part.term)?;
-            if !engine.effects(list).complete {
-                return Ok(false);
-            }
-            self.lists.push(list);
-        }
-        if engine.collections != collections {
+        if !self.find_effects(code, shape, engine)? {
             return Ok(false);
         }
         for &rule in &code.rules_of[shape.bag.0 as usize] {
@@ -209,6 +199,41 @@ impl Soup {
             self.apply(model, shape, border, engine, place, None, emit)?;
         }
         Ok(true)
+    }
+
+    /// Finds what rules do to the elements, as far as it happens here. False if they do not tell all.
+    fn find_effects(&mut self, code: &Code, shape: &Shape, engine: &mut Engine) -> Result<bool, Stop> {
+        // Garbage that is collected on the way takes what was found before with it.
+        for _ in 0..3 {
+            let collections = engine.collections;
+            self.lists.clear();
+            for part in &self.parts {
+                let list = engine.effects_of(code, shape.bag, part.term);
+                if !engine.effects(list).complete {
+                    return Ok(false);
+                }
+                self.lists.push(list);
+            }
+            for place in 0..self.parts.len() {
+                for at in 0..engine.effects(self.lists[place]).effects.len() {
+                    let effect = &engine.effects(self.lists[place]).effects[at];
+                    if effect.solutions.is_none() && self.has_partners(place, &effect.partners) {
+                        let (element, rule) = (self.parts[place].term, effect.rule);
+                        engine.solve_effect(code, shape.bag, element, rule)?;
+                    }
+                    if engine.collections != collections {
+                        break;
+                    }
+                }
+                if engine.collections != collections {
+                    break;
+                }
+            }
+            if engine.collections == collections {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The steps of a rule for bags that an element is the first to take part in, or those of rules for the element.
@@ -234,12 +259,12 @@ impl Soup {
                 continue;
             }
             let number = effect.rule as usize;
-            for solution in 0..effect.solutions.len() {
+            for solution in 0..effect.solutions.as_ref().map_or(0, Vec::len) {
                 engine.rewrites += 1;
                 engine.check()?;
                 let effect = &engine.effects(self.lists[place]).effects[at];
                 let hint = self.take(place, &effect.partners);
-                for &added in &effect.solutions[solution] {
+                for &added in effect.solutions.iter().flat_map(|solutions| &solutions[solution]) {
                     self.put(code, shape, engine, added, hint);
                 }
                 self.finish(code, shape, border, engine);

@@ -120,3 +120,24 @@ fn module(random: &mut Random) -> String {
     lines.push(format!("eq init = {init} ."));
     format!("mod SOUP is\n  {}\nendm\n", lines.join("\n  "))
 }
+
+/// What a rule would do to an element does not matter as long as its partner is not there, even if it never ends.
+#[test]
+fn what_does_not_happen_is_not_computed() {
+    let text = "mod M is
+        protecting NAT .
+        sorts Thing Soup .
+        subsort Thing < Soup .
+        op __ : Soup Soup -> Soup [ctor assoc comm] .
+        ops a b : Nat -> Thing [ctor] .
+        op grow : Nat -> Nat .
+        var X : Nat .
+        eq grow(X) = grow(s X) .
+        rl [never] : a(X) b(X) => a(grow(X)) b(X) .
+        crl [turn] : a(X) => a(s X) if X < 3 .
+        op init : -> Soup .
+        eq init = a(0) b(7) .
+    endm";
+    let (states, steps) = system(0, text, false, 1);
+    assert_eq!((states, steps.len()), (4, 3));
+}

@@ -21,8 +21,9 @@ pub(crate) struct Effect {
     pub(crate) rule: u32,
     /// What has to be there besides, as often as it is here.
     pub(crate) partners: Vec<TermId>,
-    /// The elements that come instead, for every solution of the condition.
-    pub(crate) solutions: Vec<Vec<TermId>>,
+    /// The elements that come instead, for every solution of the condition. It is looked for when the partners are there for
+    /// the first time: it might not even come to an end where nobody asks for it.
+    pub(crate) solutions: Option<Vec<Vec<TermId>>>,
     /// How many equations were used for that.
     cost: u64,
 }
@@ -159,7 +160,7 @@ impl Engine {
         loop {
             let whole = positions[bag].term;
             let element = TermId(self.terms.row(whole)[2 * place]);
-            let list = self.effects_of(code, symbol, element)?;
+            let list = self.effects_of(code, symbol, element);
             let effects = self.effects.as_deref().expect("they are noted");
             let effect = effects.lists[list].effects.iter().find(|effect| effect.rule == number as u32);
             let Some(effect) = effect else { return Ok(false) };
@@ -172,9 +173,17 @@ impl Engine {
                 let part = parts.iter_mut().find(|part| part.0 == *partner && part.1 > 0);
                 part.map(|part| part.1 -= 1).is_some()
             };
-            let complete = effect.partners.iter().all(take);
-            if !complete || solution >= effect.solutions.len() {
-                if complete && solution == 0 {
+            if !effect.partners.iter().all(take) {
+                self.parts = parts;
+                return Ok(false);
+            }
+            let Some(solutions) = &effect.solutions else {
+                self.parts = parts;
+                self.solve_effect(code, symbol, element, number as u32)?;
+                continue;
+            };
+            if solution >= solutions.len() {
+                if solution == 0 {
                     self.rewrites += effect.cost;
                 }
                 self.parts = parts;
@@ -183,7 +192,7 @@ impl Engine {
             self.rewrites += 1 + if solution == 0 { effect.cost } else { 0 };
             parts.retain(|part| part.1 > 0);
             let identity = code.signature.symbol(symbol).identity();
-            for &added in &effect.solutions[solution] {
+            for &added in &solutions[solution] {
                 self.terms.insert_into(symbol, identity, added, &mut parts);
             }
             let result = self.terms.made_bag(&code.signature, symbol, &parts);
@@ -202,13 +211,8 @@ impl Engine {
         }
     }
 
-    /// The place of the effects on an element.
-    pub(crate) fn effects_of(
-        &mut self,
-        code: &Code,
-        symbol: SymbolId,
-        element: TermId,
-    ) -> Result<usize, Stop> {
+    /// The place of the effects on an element. No garbage is collected.
+    pub(crate) fn effects_of(&mut self, code: &Code, symbol: SymbolId, element: TermId) -> usize {
         let collections = self.collections;
         let effects = self.effects.as_deref_mut().expect("they are noted");
         if effects.since != collections {
@@ -221,23 +225,53 @@ impl Engine {
         if let Some(list) = effects.places[at].checked_sub(1)
             && effects.lists[list as usize].bag == symbol
         {
-            return Ok(list as usize);
+            return list as usize;
         }
-        let kept = self.kept.len();
         let complete = self.is_alone(code, element);
         let found = self.find_effects(code, symbol, element);
-        // What was found is in use up to here; if garbage was collected meanwhile, what was known before is gone.
-        self.kept.truncate(kept);
-        let found = found?;
-        let collections = self.collections;
         let effects = self.effects.as_deref_mut().expect("they are noted");
-        if effects.since != collections {
-            *effects = Effects { since: collections, ..Effects::default() };
-            effects.places.resize(at + 1, 0);
-        }
         effects.lists.push(List { bag: symbol, effects: found, complete });
         effects.places[at] = effects.lists.len() as u32;
-        Ok(effects.lists.len() - 1)
+        effects.lists.len() - 1
+    }
+
+    /// Finds what comes instead of an element and its partners by a rule. Garbage may be collected; the element has to be in
+    /// use.
+    pub(crate) fn solve_effect(
+        &mut self,
+        code: &Code,
+        symbol: SymbolId,
+        element: TermId,
+        number: u32,
+    ) -> Result<(), Stop> {
+        let rule = &code.rules[number as usize];
+        let pattern = match &rule.pattern {
+            Pattern::Bag(bag) => &bag.elements[0].0,
+            pattern => pattern,
+        };
+        let (kept, base) = (self.kept.len(), self.stack.len());
+        self.stack.resize(base + rule.slots as usize, TermId::NONE);
+        let mark = self.trail.len();
+        let mut goals: Vec<Goal<'_>> = Vec::new();
+        let before = self.rewrites;
+        let solutions = match self.match_simple(code, pattern, element, base, &mut goals) {
+            true => self.solutions(code, rule, base, symbol),
+            false => Ok(Vec::new()),
+        };
+        let cost = self.rewrites - before;
+        self.rewrites = before;
+        self.undo(mark);
+        self.stack.truncate(base);
+        // What was found is in use up to here.
+        self.kept.truncate(kept);
+        let solutions = solutions?;
+        let list = self.effects_of(code, symbol, element);
+        let effects = self.effects.as_deref_mut().expect("they are noted");
+        let mut list = effects.lists[list].effects.iter_mut();
+        if let Some(effect) = list.find(|effect| effect.rule == number) {
+            (effect.solutions, effect.cost) = (Some(solutions), cost);
+        }
+        Ok(())
     }
 
     /// The effects at a place that [`effects_of`](Self::effects_of) gave since the last collection of garbage.
@@ -268,7 +302,7 @@ impl Engine {
     }
 
     /// Finds the effects on an element of a bag.
-    fn find_effects(&mut self, code: &Code, symbol: SymbolId, element: TermId) -> Result<Vec<Effect>, Stop> {
+    fn find_effects(&mut self, code: &Code, symbol: SymbolId, element: TermId) -> Vec<Effect> {
         let mut effects = Vec::new();
         let top = self.terms.symbol(element);
         let own = top.map_or(&[][..], |top| &code.rules_of[top.0 as usize]);
@@ -296,17 +330,12 @@ impl Engine {
                         partners.push(self.instantiate(code, other, base));
                     }
                 }
-                self.kept.extend(&partners);
-                let before = self.rewrites;
-                let solutions = self.solutions(code, rule, base, symbol)?;
-                let cost = self.rewrites - before;
-                self.rewrites = before;
-                effects.push(Effect { rule: number, partners, solutions, cost });
+                effects.push(Effect { rule: number, partners, solutions: None, cost: 0 });
             }
             self.undo(mark);
             self.stack.truncate(base);
         }
-        Ok(effects)
+        effects
     }
 
     /// What comes instead of the elements, for every solution of a rule's condition.
