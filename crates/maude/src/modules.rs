@@ -1755,13 +1755,9 @@ impl Draft {
                 let mut attributes = operators.attributes.clone();
                 let name = match target {
                     Some(Target::Name(to, changed)) => {
-                        if changed.prec.is_some() {
-                            attributes.prec = changed.prec;
-                            attributes.gather = None;
-                        }
-                        if changed.gather.is_some() {
-                            attributes.gather = changed.gather.clone();
-                        }
+                        // How an operator is read and printed goes with its name, even if that stays the same.
+                        attributes.prec = changed.prec;
+                        attributes.gather = changed.gather.clone();
                         attributes.format = changed.format.clone();
                         *to
                     }
