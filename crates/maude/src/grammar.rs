@@ -868,7 +868,8 @@ impl Chart<'_> {
             let term = self.terms.variable(token.name, sort);
             add(&mut leaves, self.terms, term, 1);
         }
-        if let Some(colon) = text.rfind(':').filter(|&colon| colon > 0) {
+        // `'X:Nat` is quoted as a whole.
+        if let Some(colon) = text.rfind(':').filter(|&colon| colon > 0 && !text.starts_with('\'')) {
             let name = Name::new(&text[..colon]);
             let sort = match colon + 1 == text.len() {
                 // `X:[Nat]` is several tokens.

@@ -216,7 +216,9 @@ fn unknown(tokens: &[Token], at: usize, module: &Module) -> Diagnostic {
     if before.is_some_and(|before| matches!(before.text(), ":" | "::")) {
         return unknown_sort(token.name, token.span, signature.sort_names());
     }
-    let inline = text.rsplit_once(':').filter(|(name, sort)| !name.is_empty() && !sort.is_empty());
+    let inline = text
+        .rsplit_once(':')
+        .filter(|(name, sort)| !name.is_empty() && !sort.is_empty() && !name.starts_with('\''));
     if let Some((_, sort)) = inline.filter(|(_, sort)| sort.starts_with(char::is_alphabetic)) {
         return unknown_sort(Name::new(sort), token.span, signature.sort_names());
     }
