@@ -508,6 +508,7 @@ impl Engine {
                 if here.wraps {
                     // What an equation has left over of a list or bag is put around the result.
                     let (symbol, start) = (self.put_around(code, &here, result), here.start);
+                    let span = code.equations[here.equation as usize].span;
                     // Its own frame is done with; what comes is for the caller.
                     if self.frames.len() == floor {
                         let at = entry.len();
@@ -516,7 +517,10 @@ impl Engine {
                     } else {
                         here = self.back(code, entry);
                     }
-                    self.call(code, symbol, start, &mut here)?;
+                    self.call(code, symbol, start, &mut here).map_err(|mut stop| {
+                        stop.span.get_or_insert(span);
+                        stop
+                    })?;
                     continue;
                 }
                 if here.equation != ENTRY {
