@@ -182,7 +182,7 @@ impl<'c> Here<'c> {
 const MOST_WAITING: usize = 10_000;
 
 /// Few enough for the caches of processors.
-const LEAST_GARBAGE: usize = 1 << 21;
+const LEAST_GARBAGE: usize = 1 << 20;
 
 /// Stands for an equation where an expression was given.
 const ENTRY: u32 = u32::MAX;
@@ -1052,24 +1052,19 @@ impl Engine {
     /// A term of an operator that has no equations.
     #[inline]
     fn finish_inert(&mut self, code: &Code, symbol: SymbolId, start: usize) -> TermId {
-        let arguments = &self.stack[start..];
-        let mut row = [0; 8];
-        let term = if arguments.len() <= row.len() {
-            for (number, argument) in row.iter_mut().zip(arguments) {
-                *number = argument.0;
+        let term = match self.stack[start..] {
+            [one] => self.terms.made_inert(&code.signature, symbol, &[one.0]),
+            [one, two] => self.terms.made_inert(&code.signature, symbol, &[one.0, two.0]),
+            [one, two, three] => self.terms.made_inert(&code.signature, symbol, &[one.0, two.0, three.0]),
+            ref arguments => {
+                let row: Vec<u32> = arguments.iter().map(|argument| argument.0).collect();
+                self.terms.made_inert(&code.signature, symbol, &row)
             }
-            self.terms.made(&code.signature, symbol, &row[..arguments.len()])
-        } else {
-            let row: Vec<u32> = arguments.iter().map(|argument| argument.0).collect();
-            self.terms.made(&code.signature, symbol, &row)
         };
         self.stack.truncate(start);
-        if !self.terms.is_reduced(term) {
-            // It may have been made before memberships gave its arguments their sorts.
-            if !code.memberships.is_empty() {
-                self.terms.renew_sort(&code.signature, term);
-            }
-            self.terms.set_reduced(term);
+        // It may have been made before memberships gave its arguments their sorts.
+        if !code.memberships.is_empty() {
+            self.terms.renew_sort(&code.signature, term);
         }
         term
     }

@@ -232,7 +232,7 @@ impl Terms {
 
     /// A measure of the memory that terms take.
     pub fn volume(&self) -> usize {
-        self.used * 8 + self.rows.len() + self.elements.len() + self.stretches.len() * 4
+        self.used * 4 + self.rows.len() + self.elements.len() + self.stretches.len() * 4
     }
 
     /// The top of a term.
@@ -493,6 +493,40 @@ impl Terms {
         }
         let sort = self.sort_and_flags(signature, symbol, row);
         self.add(symbol.0, row, sort, if users < MOST_USERS { Key::Newest(newest) } else { Key::Hash(hash) })
+    }
+
+    /// The normal form of an operator without laws and equations, applied to normal forms; memberships aside.
+    #[inline]
+    pub fn made_inert(&mut self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> TermId {
+        let Some(&newest) = row.iter().max().filter(|_| row.len() <= 4) else {
+            let term = self.made(signature, symbol, row);
+            self.set_reduced(term);
+            return term;
+        };
+        let mut key = Key::Newest(newest);
+        match self.find_user(symbol.0, row, newest) {
+            Ok(known) => {
+                self.set_reduced(known);
+                return known;
+            }
+            Err(count) if count >= MOST_USERS => {
+                let hash = hash_of(symbol.0, row);
+                if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
+                    self.set_reduced(known);
+                    return known;
+                }
+                key = Key::Hash(hash);
+            }
+            Err(_) => {}
+        }
+        let mut open = 0;
+        let sorts = row.iter().map(|&term| {
+            let sort = self.nodes[term as usize].sort;
+            open |= sort & OPEN;
+            SortId(sort & SORT)
+        });
+        let sort = signature.least_sort(symbol, sorts);
+        self.add(symbol.0, row, sort.0 | open | REDUCED, key)
     }
 
     /// The term of a row, if there is one. The operator has no laws.
@@ -856,7 +890,7 @@ impl Terms {
             }
         };
         self.used += 1;
-        self.added += 8;
+        self.added += 4;
         match key {
             Key::Newest(newest) => self.nodes[newest as usize].user = number,
             Key::Hash(hash) => self.add_to_table(hash, number),
