@@ -25,7 +25,7 @@ use source::Span;
 use crate::signature::{SortId, SymbolId, Theory};
 use crate::terms::{TermId, Terms, Top};
 use code::{Build, Code, Compiled, Nature, Pattern, Test};
-use matching::Goal;
+use matching::{Found, Goal};
 
 /// Why a computation ended before its result. It is small, because every result might be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,6 +187,14 @@ const LEAST_GARBAGE: usize = 1 << 20;
 /// Stands for an equation where an expression was given.
 const ENTRY: u32 = u32::MAX;
 
+/// Stands for the place of a frame that is not there any more.
+const GONE: usize = u32::MAX as usize;
+
+#[cold]
+fn too_deep(what: &str, depth: usize) -> Stop {
+    Stop::limit(format!("{what} are nested more than {depth} deep"))
+}
+
 /// How many frames there may be for each level of nesting that is allowed: they are smaller.
 const FRAMES_PER_DEPTH: usize = 8;
 
@@ -251,7 +259,8 @@ impl Engine {
     #[inline]
     pub(crate) fn check_room(&mut self, start: usize) -> Result<(), Stop> {
         let words: usize = self.stack[start..].iter().map(|&part| self.terms.row(part).len()).sum();
-        if words < 1 << 20 { Ok(()) } else { self.make_room(4 * words) }
+        // A list may get as much room beside it.
+        if words < 1 << 20 { Ok(()) } else { self.make_room(8 * words) }
     }
 
     #[cold]
@@ -300,7 +309,6 @@ impl Engine {
         self.recent.clear();
         self.collections += 1;
         self.collect_after = self.terms.volume().max(self.least_garbage);
-        self.terms.added = 0;
     }
 
     /// Lets so much be added to the volume of terms at least before garbage is collected.
@@ -308,7 +316,7 @@ impl Engine {
         (self.least_garbage, self.collect_after) = (volume, volume);
     }
 
-    /// Notes what rules do to elements of bags, for steps whose frames nobody looks at.
+    /// Notes what rules do to elements of bags.
     pub fn note_effects(&mut self) {
         self.effects = Some(Box::default());
     }
@@ -325,7 +333,7 @@ impl Engine {
 
     #[inline]
     fn maybe_collect(&mut self) {
-        if self.terms.added > self.collect_after || self.stress {
+        if self.terms.added() > self.collect_after || self.stress {
             self.collect();
         }
     }
@@ -347,12 +355,23 @@ impl Engine {
         if self.terms.is_reduced(term) {
             return Ok(term);
         }
-        self.depth += 1;
-        if self.depth > self.limits.depth {
-            return Err(Stop::limit(format!("evaluations are nested more than {} deep", self.limits.depth)));
+        self.nested(1, "evaluations", |engine| engine.normal_form_here(code, term))
+    }
+
+    /// Does some work that may nest, and counts it as so many levels.
+    #[inline]
+    fn nested<R>(
+        &mut self,
+        levels: u32,
+        what: &str,
+        work: impl FnOnce(&mut Self) -> Result<R, Stop>,
+    ) -> Result<R, Stop> {
+        if self.depth + levels > self.limits.depth {
+            return Err(too_deep(what, (self.limits.depth / levels) as usize));
         }
-        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.normal_form_here(code, term));
-        self.depth -= 1;
+        self.depth += levels;
+        let result = stacker::maybe_grow(128 << 10, 64 << 20, || work(self));
+        self.depth -= levels;
         result
     }
 
@@ -412,9 +431,7 @@ impl Engine {
             if !self.terms.is_reduced(term) {
                 let changed = match self.rewrite_whole(code, symbol, at + 1)? {
                     Outcome::Enter(equation, base) => {
-                        let base = base as usize;
-                        let wraps = self.wraps(code, equation, base);
-                        Some(self.execute(code, Here::new(code, equation, base, at + 1, 0, wraps))?)
+                        Some(self.enter(code, equation, base as usize, at + 1, 0)?)
                     }
                     Outcome::Value => Some(self.stack[at + 1]).filter(|&result| result != term),
                 };
@@ -445,25 +462,23 @@ impl Engine {
             self.maybe_collect();
             return Ok(self.finish_inert(code, symbol, start));
         }
-        self.depth += 1;
-        if self.depth > self.limits.depth {
-            return Err(self.too_deep(self.limits.depth as usize));
-        }
-        let result = stacker::maybe_grow(64 << 10, 64 << 20, || match self.invoke(code, symbol, start)? {
-            Outcome::Value => Ok(self.stack.pop().expect("it is there")),
-            Outcome::Enter(equation, base) => {
-                let base = base as usize;
-                let wraps = self.wraps(code, equation, base);
-                self.execute(code, Here::new(code, equation, base, start, before, wraps))
-            }
-        });
-        self.depth -= 1;
-        result
+        self.nested(1, "evaluations", |engine| match engine.invoke(code, symbol, start)? {
+            Outcome::Value => Ok(engine.stack.pop().expect("it is there")),
+            Outcome::Enter(equation, base) => engine.enter(code, equation, base as usize, start, before),
+        })
     }
 
-    #[cold]
-    fn too_deep(&self, depth: usize) -> Stop {
-        Stop::limit(format!("evaluations are nested more than {depth} deep"))
+    /// The value of an equation's right side; its frame is at `base`, its arguments begin at `start`.
+    fn enter(
+        &mut self,
+        code: &Code,
+        equation: u32,
+        base: usize,
+        start: usize,
+        before: u64,
+    ) -> Result<TermId, Stop> {
+        let wraps = self.wraps(code, equation, base);
+        self.execute(code, Here::new(code, equation, base, start, before, wraps))
     }
 
     /// The value of an expression in a frame.
@@ -475,30 +490,24 @@ impl Engine {
             }
             _ => {}
         }
-        self.depth += 1;
-        if self.depth > self.limits.depth {
-            return Err(self.too_deep(self.limits.depth as usize));
-        }
         let start = self.stack.len();
         let here = Here { equation: ENTRY, build, at: 0, base, start, before: 0, wraps: false };
-        let result = stacker::maybe_grow(64 << 10, 64 << 20, || self.execute(code, here));
-        self.depth -= 1;
-        result
+        self.nested(1, "evaluations", |engine| engine.execute(code, here))
     }
 
     /// Runs a right side to its end: the value, which is not on the stack any more. Calls of operators do not nest here,
     /// but push frames.
-    fn execute(&mut self, code: &Code, here: Here<'_>) -> Result<TermId, Stop> {
+    fn execute<'c>(&mut self, code: &'c Code, mut here: Here<'c>) -> Result<TermId, Stop> {
         let floor = self.frames.len();
-        let result = self.execute_above(code, here, floor);
+        let result = self.execute_above(code, &mut here, floor);
         self.frames.truncate(floor);
-        result
+        result.map_err(|stop| self.within(code, stop, &here))
     }
 
     fn execute_above<'c>(
         &mut self,
         code: &'c Code,
-        mut here: Here<'c>,
+        here: &mut Here<'c>,
         floor: usize,
     ) -> Result<TermId, Stop> {
         let entry = here.build;
@@ -507,31 +516,20 @@ impl Engine {
                 let result = self.stack.pop().expect("a value");
                 if here.wraps {
                     // What an equation has left over of a list or bag is put around the result.
-                    let (symbol, start) = (self.put_around(code, &here, result), here.start);
-                    let span = code.equations[here.equation as usize].span;
-                    // Its own frame is done with; what comes is for the caller.
-                    if self.frames.len() == floor {
-                        let at = entry.len();
-                        let equation = ENTRY;
-                        here = Here { equation, build: entry, at, base: 0, start, before: 0, wraps: false };
-                    } else {
-                        here = self.back(code, entry);
-                    }
-                    self.call(code, symbol, start, &mut here).map_err(|mut stop| {
-                        stop.span.get_or_insert(span);
-                        stop
-                    })?;
+                    let symbol = self.put_around(code, here, result);
+                    (here.base, here.wraps) = (GONE, false);
+                    self.call(code, symbol, here.start, here)?;
                     continue;
                 }
                 if here.equation != ENTRY {
-                    self.keep_result(code, &here, result);
+                    self.keep_result(code, here, result);
                 }
                 self.stack.truncate(here.start);
                 if self.frames.len() == floor {
                     return Ok(result);
                 }
                 self.stack.push(result);
-                here = self.back(code, entry);
+                *here = self.back(code, entry);
                 continue;
             };
             here.at += 1;
@@ -551,18 +549,18 @@ impl Engine {
                 }
                 Build::Call(symbol, count) => {
                     let start = self.stack.len() - *count as usize;
-                    self.call(code, *symbol, start, &mut here)?;
+                    self.call(code, *symbol, start, here)?;
                 }
                 Build::Last(symbol, count) => {
                     let mut start = self.stack.len() - *count as usize;
-                    if !here.wraps && self.frames.len() > floor && !self.is_worth_keeping(code, &here) {
+                    if !here.wraps && self.frames.len() > floor && !self.is_worth_keeping(code, here) {
                         // Nothing is left to be done here: the caller waits for what the call gives.
                         self.stack.copy_within(start.., here.start);
                         self.stack.truncate(here.start + *count as usize);
                         start = here.start;
-                        here = self.back(code, entry);
+                        *here = self.back(code, entry);
                     }
-                    self.call(code, *symbol, start, &mut here)?;
+                    self.call(code, *symbol, start, here)?;
                 }
                 Build::Raw(symbol, count) => {
                     let from = self.stack.len() - *count as usize;
@@ -611,12 +609,11 @@ impl Engine {
         here: &mut Here<'c>,
     ) -> Result<(), Stop> {
         let before = self.rewrites;
-        let outcome = self.invoke(code, symbol, start).map_err(|stop| self.within(code, stop, here))?;
-        if let Outcome::Enter(equation, base) = outcome {
+        if let Outcome::Enter(equation, base) = self.invoke(code, symbol, start)? {
             let base = base as usize;
             let most = self.limits.depth as usize * FRAMES_PER_DEPTH;
             if self.frames.len() >= most {
-                let stop = self.too_deep(most);
+                let stop = too_deep("evaluations", most);
                 return Err(self.at_equation(code, stop, &code.equations[equation as usize], base));
             }
             self.frames.push(Frame {
@@ -740,9 +737,7 @@ impl Engine {
     #[inline]
     fn invoke_defined(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
         let arguments = &self.stack[start..];
-        if arguments.len() <= recent::MOST_ARGUMENTS
-            && self.used.is_none()
-            && self.recent.is_useful(symbol)
+        if self.used.is_none()
             && let Some((result, cost)) = self.recent.find(symbol, arguments)
         {
             self.rewrites += u64::from(cost);
@@ -764,7 +759,7 @@ impl Engine {
     fn invoke_with_laws(&mut self, code: &Code, symbol: SymbolId, start: usize) -> Result<Outcome, Stop> {
         let term = match self.stack[start..] {
             // Made already.
-            [term] if self.terms.has_top(term, symbol) && !code.is_iter[symbol.0 as usize] => term,
+            [term] if self.terms.has_top(term, symbol) && code.signature.symbol(symbol).is_assoc() => term,
             _ => {
                 self.check_room(start)?;
                 self.terms.make(&code.signature, symbol, &self.stack[start..])
@@ -908,11 +903,7 @@ impl Engine {
         parts.clear();
         let from = self.rests.last().copied().unwrap_or(0);
         parts.extend_from_slice(&self.rest[from..]);
-        let identity = code.signature.symbol(symbol).identity();
-        for &other in &self.stack[top..] {
-            self.terms.insert_into(symbol, identity, other, &mut parts);
-        }
-        let term = self.terms.made_bag(&code.signature, symbol, &parts);
+        let term = self.terms.made_bag_with(&code.signature, symbol, &mut parts, &self.stack[top..]);
         self.parts = parts;
         term
     }
@@ -1039,10 +1030,7 @@ impl Engine {
         self.stack.extend(arguments);
         let result = match self.try_equations(code, symbol, start + 1)? {
             None => self.finish(code, symbol, start + 1)?,
-            Some((equation, base)) => {
-                let wraps = self.wraps(code, equation, base);
-                self.execute(code, Here::new(code, equation, base, start + 1, 0, wraps))?
-            }
+            Some((equation, base)) => self.enter(code, equation, base, start + 1, 0)?,
         };
         self.stack.truncate(start);
         self.memo.insert(term, result);
@@ -1194,7 +1182,7 @@ impl Engine {
         statement: &Compiled,
         at: usize,
         base: usize,
-        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+        found: Found<'_>,
     ) -> Result<bool, Stop> {
         let Some(test) = statement.tests.get(at) else { return found(self) };
         if self.watched.is_some() {
@@ -1211,7 +1199,7 @@ impl Engine {
         statement: &Compiled,
         at: usize,
         base: usize,
-        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+        found: Found<'_>,
     ) -> Result<bool, Stop> {
         let rule = code.rules.iter().position(|rule| std::ptr::eq(rule, statement));
         let before = self.watched.as_ref().map_or(0, Vec::len);
@@ -1236,7 +1224,7 @@ impl Engine {
         test: &Test,
         at: usize,
         base: usize,
-        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+        found: Found<'_>,
     ) -> Result<bool, Stop> {
         let top = self.stack.len();
         match test {
@@ -1291,7 +1279,7 @@ impl Engine {
         pattern: &Pattern,
         term: TermId,
         base: usize,
-        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+        found: Found<'_>,
     ) -> Result<bool, Stop> {
         let mark = self.trail.len();
         let mut goals = Vec::new();

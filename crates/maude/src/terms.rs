@@ -87,8 +87,8 @@ pub struct Terms {
     /// from their newest arguments.
     table: Vec<(u32, u32)>,
     tabled: usize,
-    /// What was added to the volume since it was asked for.
-    pub added: usize,
+    /// What was added to the volume since garbage was collected.
+    added: usize,
     used: usize,
     free: Vec<u32>,
     /// Which numbers of a row are terms, for each operator.
@@ -228,6 +228,12 @@ impl Terms {
             + self.stretches.capacity() * size_of::<Stretch>()
             + (self.rows.capacity() + self.elements.capacity()) * 4
             + (self.table.capacity() * 2 + self.free.capacity()) * 4
+    }
+
+    /// What was added to the volume since garbage was collected.
+    #[inline]
+    pub fn added(&self) -> usize {
+        self.added
     }
 
     /// A measure of the memory that terms take.
@@ -476,49 +482,39 @@ impl Terms {
         if row.len() > 2 && self.layouts[symbol.0 as usize] == Theory::List {
             return self.made_list(signature, symbol, row);
         }
-        let newest = self.newest(symbol.0, row);
-        let mut users = MOST_USERS;
+        match self.look_up(symbol.0, row, self.newest(symbol.0, row)) {
+            Ok(known) => known,
+            Err(key) => {
+                let sort = self.sort_and_flags(signature, symbol, row);
+                self.add(symbol.0, row, sort, key)
+            }
+        }
+    }
+
+    /// The term of a row that is no list, or how it will be found.
+    #[inline]
+    fn look_up(&self, symbol: u32, row: &[u32], newest: u32) -> Result<TermId, Key> {
         if newest != NOBODY {
-            match self.find_user(symbol.0, row, newest) {
-                Ok(known) => return known,
-                Err(count) => users = count,
+            match self.find_user(symbol, row, newest) {
+                Ok(known) => return Ok(known),
+                Err(count) if count < MOST_USERS => return Err(Key::Newest(newest)),
+                Err(_) => {}
             }
         }
-        let mut hash = 0;
-        if users >= MOST_USERS {
-            hash = hash_of(symbol.0, row);
-            if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
-                return known;
-            }
-        }
-        let sort = self.sort_and_flags(signature, symbol, row);
-        self.add(symbol.0, row, sort, if users < MOST_USERS { Key::Newest(newest) } else { Key::Hash(hash) })
+        let hash = hash_of(symbol, row);
+        self.find(symbol, hash, |known| known == row).ok_or(Key::Hash(hash))
     }
 
     /// The normal form of an operator without laws and equations, applied to normal forms; memberships aside.
     #[inline]
     pub fn made_inert(&mut self, signature: &Signature, symbol: SymbolId, row: &[u32]) -> TermId {
-        let Some(&newest) = row.iter().max().filter(|_| row.len() <= 4) else {
-            let term = self.made(signature, symbol, row);
-            self.set_reduced(term);
-            return term;
-        };
-        let mut key = Key::Newest(newest);
-        match self.find_user(symbol.0, row, newest) {
+        let key = match self.look_up(symbol.0, row, newest_of(row)) {
             Ok(known) => {
                 self.set_reduced(known);
                 return known;
             }
-            Err(count) if count >= MOST_USERS => {
-                let hash = hash_of(symbol.0, row);
-                if let Some(known) = self.find(symbol.0, hash, |known| known == row) {
-                    self.set_reduced(known);
-                    return known;
-                }
-                key = Key::Hash(hash);
-            }
-            Err(_) => {}
-        }
+            Err(key) => key,
+        };
         let mut open = 0;
         let sorts = row.iter().map(|&term| {
             let sort = self.nodes[term as usize].sort;
@@ -531,15 +527,7 @@ impl Terms {
 
     /// The term of a row, if there is one. The operator has no laws.
     pub fn known(&self, symbol: SymbolId, row: &[u32]) -> Option<TermId> {
-        let newest = self.newest(symbol.0, row);
-        if newest != NOBODY {
-            match self.find_user(symbol.0, row, newest) {
-                Ok(known) => return Some(known),
-                Err(count) if count < MOST_USERS => return None,
-                Err(_) => {}
-            }
-        }
-        self.find(symbol.0, hash_of(symbol.0, row), |known| known == row)
+        self.look_up(symbol.0, row, newest_of(row)).ok()
     }
 
     /// Finds the sort of a term again, after those of its arguments have become known.
@@ -803,6 +791,7 @@ impl Terms {
             let room = &self.elements[end..(end + count_b).min(self.elements.len())];
             if is_free(room) {
                 let lacking = count_b - room.len();
+                self.added += lacking;
                 self.elements.resize(self.elements.len() + lacking, SLACK);
                 self.write(b, end);
                 return start as u32;
@@ -915,11 +904,9 @@ impl Terms {
     /// to be in the cache.
     #[inline]
     fn newest(&self, symbol: u32, row: &[u32]) -> u32 {
-        let is_small = matches!(row.len(), 1..=4) && symbol & VARIABLE == 0;
-        match is_small && matches!(self.layouts[symbol as usize], Theory::Free | Theory::Pair) {
-            true => row.iter().copied().max().unwrap_or(NOBODY),
-            false => NOBODY,
-        }
+        let plain =
+            symbol & VARIABLE == 0 && matches!(self.layouts[symbol as usize], Theory::Free | Theory::Pair);
+        if plain { newest_of(row) } else { NOBODY }
     }
 
     /// Looks for a term among those that have the same newest argument; if it is not there, how many there are.
@@ -1120,8 +1107,23 @@ impl Terms {
         }
     }
 
+    /// The bag of sorted elements and of those of some more terms.
+    pub fn made_bag_with(
+        &mut self,
+        signature: &Signature,
+        symbol: SymbolId,
+        parts: &mut Vec<(TermId, u32)>,
+        others: &[TermId],
+    ) -> TermId {
+        let identity = signature.symbol(symbol).identity();
+        for &other in others {
+            self.insert_into(symbol, identity, other, parts);
+        }
+        self.made_bag(signature, symbol, parts)
+    }
+
     /// Adds the elements of a term to those of a bag, which are sorted and stay so.
-    pub fn insert_into(
+    fn insert_into(
         &self,
         symbol: SymbolId,
         identity: Option<TermId>,
@@ -1386,6 +1388,7 @@ impl Terms {
         let size = (stay.count() * 2).max(1024).next_power_of_two();
         self.rehash(size, |node| node.sort & MARKED != 0);
         self.nodes.iter_mut().for_each(|node| node.sort &= !MARKED);
+        self.added = 0;
     }
 
     /// Leaves out those that are not marked from the users of arguments.
@@ -1440,6 +1443,12 @@ impl Terms {
         self.elements = moved;
         places
     }
+}
+
+/// The newest of a few arguments.
+#[inline]
+fn newest_of(row: &[u32]) -> u32 {
+    if row.len() > 4 { NOBODY } else { row.iter().copied().max().unwrap_or(NOBODY) }
 }
 
 fn mark(nodes: &mut [Node], term: u32, todo: &mut Vec<TermId>) {

@@ -650,7 +650,8 @@ impl Engine {
             "printTokens" => {
                 let list = self.token_list(code)?;
                 let mut tokens = Vec::new();
-                for word in self.elements(list, argument) {
+                for at in 0..self.terms.count(&code.signature, list, argument) {
+                    let word = self.terms.element(list, argument, at);
                     let symbol = self.terms.symbol(word)?;
                     if !code.signature.symbol(symbol).is_special("QuotedIdentifierSymbol") {
                         return None;
@@ -683,15 +684,6 @@ impl Engine {
         let kind = code.signature.symbol(code.literals.quoted?).range;
         code.signature.find(Name::new("__"), &[kind, kind], kind)
     }
-
-    /// The elements of a list.
-    fn elements(&self, symbol: SymbolId, term: TermId) -> Vec<TermId> {
-        if self.terms.has_top(term, symbol) {
-            return self.terms.arguments(term);
-        }
-        let empty = self.code.signature.symbol(symbol).identity() == Some(term);
-        if empty { Vec::new() } else { vec![term] }
-    }
 }
 
 /// Tokens as a text, with blanks between those that are not brackets.
@@ -705,8 +697,7 @@ fn joined_tokens(tokens: &[&str]) -> String {
             "\\n" => text.push('\n'),
             "\\t" => text.push('\t'),
             "\\s" => text.push(' '),
-            ")" | "]" | "}" | "," => text.push_str(plain),
-            "(" | "[" | "{" => text.push_str(plain),
+            "(" | "[" | "{" | ")" | "]" | "}" | "," => text.push_str(plain),
             word => {
                 if blank {
                     text.push(' ');

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::builtin::Builtin;
-use super::{effects, sharing, straight};
+use super::{effects, recent, sharing, straight};
 use crate::grammar::{Condition, Literals};
 use crate::modules::{Module, Statement, variables_of};
 use crate::names::Name;
@@ -76,8 +76,18 @@ pub struct ListPattern {
     pub parts: Vec<ListPart>,
     /// Slots for what is left before and after, where a part of a list may be matched.
     pub extension: Option<(u32, u32)>,
-    /// Whether there is at most one way to match it: all parts but one take one element each.
-    pub straight: bool,
+    /// If there is at most one way to match it, because all parts but one take one element each: where that one is, or how
+    /// many parts there are if there is none.
+    pub straight: Option<usize>,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug)]
+pub enum ListPart {
+    /// A variable that takes some elements.
+    Variable(Taker),
+    /// What one element looks like.
+    Element(Pattern),
 }
 
 impl ListPart {
@@ -88,15 +98,6 @@ impl ListPart {
             Self::Variable(taker) => taker.single && !taker.empty,
         }
     }
-}
-
-/// A part of a list.
-#[derive(Clone, Debug)]
-pub enum ListPart {
-    /// A variable that takes some elements.
-    Variable(Taker),
-    /// What one element looks like.
-    Element(Pattern),
 }
 
 /// A variable among the arguments of a list or bag.
@@ -252,8 +253,6 @@ pub struct Code {
     pub inert: Vec<bool>,
     /// How operators are evaluated.
     pub natures: Vec<Nature>,
-    /// Whether repetitions of operators are counted.
-    pub is_iter: Vec<bool>,
     /// Whether rules can apply to arguments of an operator or below.
     pub reaches_rules: Vec<bool>,
     /// `true` and `false`.
@@ -294,7 +293,6 @@ impl Code {
             rules_of: vec![Vec::new(); count],
             builtins,
             inert: vec![false; count],
-            is_iter: signature.symbols.iter().map(|symbol| symbol.theory == Theory::Iter).collect(),
             natures: vec![Nature::Other; count],
             reaches_rules: vec![false; count],
             booleans,
@@ -331,20 +329,14 @@ impl Code {
         }
         let is_membership = |statement: &Statement| statement.kind == StatementKind::Membership;
         let memberships = module.statements.iter().any(is_membership);
+        // Without strategies, whatever is inside of a normal form is one.
+        let eager = signature.symbols.iter().all(|symbol| symbol.strategy.is_none());
         let mut otherwise: Vec<(u32, bool)> = Vec::new();
         for (at, statement) in executable() {
             let mut compiled = code.compile(at, statement);
             if statement.kind == StatementKind::Equation {
-                // Without strategies, whatever is inside of a normal form is one.
-                let eager = signature.symbols.iter().all(|symbol| symbol.strategy.is_none());
                 straight::straighten(&mut compiled, &signature, eager, memberships);
-                let symbol = code.terms.symbol(statement.left);
-                let defined = |symbol: &SymbolId| code.natures[symbol.0 as usize] == Nature::Defined;
-                let arity = |symbol: SymbolId| signature.symbol(symbol).arity() as u32;
-                compiled.kept_as = symbol
-                    .filter(|symbol| compiled.looks.is_some() && defined(symbol))
-                    .map(|symbol| (symbol, arity(symbol)))
-                    .filter(|(_, arity)| *arity <= super::recent::MOST_ARGUMENTS as u32);
+                compiled.kept_as = code.kept_as(&compiled);
             }
             let tops = code.tops(&compiled.pattern);
             let everything: Vec<SymbolId> = match tops {
@@ -385,6 +377,14 @@ impl Code {
         code
     }
 
+    /// How results of an equation's operator are kept, if they are.
+    fn kept_as(&self, equation: &Compiled) -> Option<(SymbolId, u32)> {
+        let Pattern::Free { symbol, arguments } = &equation.pattern else { return None };
+        let defined = self.natures[symbol.0 as usize] == Nature::Defined;
+        let kept = defined && equation.looks.is_some() && arguments.len() <= recent::MOST_ARGUMENTS;
+        kept.then_some((*symbol, arguments.len() as u32))
+    }
+
     /// Finds out below which operators rules can apply.
     fn find_reach(&mut self) {
         let signature = self.signature.clone();
@@ -415,6 +415,12 @@ impl Code {
             self.reaches_rules[id.0 as usize] =
                 arguments.any(|(kind, &frozen)| !frozen && kinds[kind.0 as usize]);
         }
+    }
+
+    /// Whether a term with an operator at the top may take a step there.
+    pub fn steps(&self, symbol: SymbolId) -> bool {
+        let at = symbol.0 as usize;
+        !self.rules_of[at].is_empty() || matches!(self.builtins[at], Some(Builtin::Counter))
     }
 
     /// The operators that a term may have at its top if it matches; none if that can be any.
@@ -757,8 +763,9 @@ impl<'a> Compiler<'a> {
                 if let Some((left, right)) = extension {
                     self.extension = Some((symbol, left, right));
                 }
-                let loose = parts.iter().filter(|part| !part.is_fixed()).count();
-                let straight = extension.is_none() && loose <= 1;
+                let mut loose = (0..parts.len()).filter(|&at| !parts[at].is_fixed());
+                let first = loose.next().unwrap_or(parts.len());
+                let straight = (extension.is_none() && loose.next().is_none()).then_some(first);
                 Pattern::List(Box::new(ListPattern { symbol, parts, extension, straight }))
             }
             Theory::Bag => {
@@ -811,11 +818,13 @@ impl<'a> Compiler<'a> {
                 Pattern::Tower { part, .. } => constants(part),
             }
         }
-        let patterns: Vec<Pattern> = bag.elements.iter().map(|(pattern, _)| pattern.clone()).collect();
-        let covers = |pattern: &Pattern| patterns.iter().all(|other| effects::covers(pattern, other));
-        bag.elements.sort_by_cached_key(|(pattern, times)| {
-            std::cmp::Reverse((covers(pattern), *times, constants(pattern)))
-        });
+        let elements = std::mem::take(&mut bag.elements);
+        let covers = |pattern: &Pattern| elements.iter().all(|(other, _)| effects::covers(pattern, other));
+        let key = |(pattern, times): &(Pattern, u32)| (covers(pattern), *times, constants(pattern));
+        let keys: Vec<_> = elements.iter().map(key).collect();
+        let mut ordered: Vec<_> = keys.into_iter().zip(elements).collect();
+        ordered.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
+        bag.elements = ordered.into_iter().map(|(_, element)| element).collect();
     }
 
     fn test(&mut self, condition: &Condition) -> Test {

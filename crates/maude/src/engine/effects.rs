@@ -2,16 +2,14 @@
 //!
 //! States of concurrent systems are bags of many elements, of which a rule touches one or two. What it makes of them does
 //! not depend on the others: so it is noted with the element, and the next state with the same one only has to look
-//! whether the partners are there. The steps are those of matching, in the same order.
+//! whether the partners are there ([`crate::soup`]).
 
 use rustc_hash::FxHashSet;
 
-use super::builtin::Builtin;
 use super::code::{BagPattern, Code, Compiled, Pattern};
 use super::matching::Goal;
-use super::rewrite::{Position, Step};
 use super::{Engine, Stop};
-use crate::signature::{SymbolId, Theory};
+use crate::signature::SymbolId;
 use crate::terms::TermId;
 
 /// What one rule does to an element and its partners.
@@ -24,8 +22,6 @@ pub(crate) struct Effect {
     /// The elements that come instead, for every solution of the condition. It is looked for when the partners are there for
     /// the first time: it might not even come to an end where nobody asks for it.
     pub(crate) solutions: Option<Vec<Vec<TermId>>>,
-    /// How many equations were used for that.
-    cost: u64,
 }
 
 /// The effects on elements of bags.
@@ -65,7 +61,7 @@ fn slots_of(pattern: &Pattern, slots: &mut Vec<u32>) {
     }
 }
 
-/// Whether the variables of a pattern are among those of another one.
+/// Whether a pattern has all the variables of another one.
 pub(super) fn covers(pattern: &Pattern, other: &Pattern) -> bool {
     let (mut own, mut others) = (Vec::new(), Vec::new());
     slots_of(pattern, &mut own);
@@ -91,126 +87,6 @@ pub(super) fn is_local_element(pattern: &Pattern) -> bool {
 }
 
 impl Engine {
-    /// Whether what a rule does at a place is noted with elements.
-    pub(super) fn has_effects(
-        &self,
-        code: &Code,
-        rule: &Compiled,
-        positions: &[Position],
-        at: usize,
-    ) -> bool {
-        if !rule.local || !self.notes_effects() {
-            return false;
-        }
-        match rule.pattern {
-            Pattern::Bag(_) => true,
-            _ => positions
-                .get(positions[at].parent as usize)
-                .and_then(|parent| self.terms.symbol(parent.term))
-                .is_some_and(|parent| code.signature.symbol(parent).theory == Theory::Bag),
-        }
-    }
-
-    /// The steps of a rule at a place, a bag or an element of one, from what is noted.
-    pub(super) fn apply_effects(
-        &mut self,
-        code: &Code,
-        number: usize,
-        positions: &[Position],
-        at: usize,
-        found: &mut dyn FnMut(&mut Engine, Step) -> Result<bool, Stop>,
-    ) -> Result<bool, Stop> {
-        let here = positions[at];
-        if let Pattern::Bag(bag) = &code.rules[number].pattern {
-            let Pattern::Free { symbol: first, .. } = &bag.elements[0].0 else { unreachable!("it is local") };
-            let range = self.range_of(code, self.terms.row(here.term).as_chunks::<2>().0, *first);
-            for place in range {
-                if self.apply_effect(code, number, positions, at, bag.symbol, place, found)? {
-                    return Ok(true);
-                }
-            }
-            return Ok(false);
-        }
-        let parent = positions[here.parent as usize].term;
-        let symbol = self.terms.symbol(parent).expect("it is a bag");
-        self.apply_effect(
-            code,
-            number,
-            positions,
-            here.parent as usize,
-            symbol,
-            here.argument as usize,
-            found,
-        )
-    }
-
-    /// The steps of a rule that an element of a bag is the first to take part in.
-    #[allow(clippy::too_many_arguments)]
-    fn apply_effect(
-        &mut self,
-        code: &Code,
-        number: usize,
-        positions: &[Position],
-        bag: usize,
-        symbol: SymbolId,
-        place: usize,
-        found: &mut dyn FnMut(&mut Engine, Step) -> Result<bool, Stop>,
-    ) -> Result<bool, Stop> {
-        let mut solution = 0;
-        loop {
-            let whole = positions[bag].term;
-            let element = TermId(self.terms.row(whole)[2 * place]);
-            let list = self.effects_of(code, symbol, element);
-            let effects = self.effects.as_deref().expect("they are noted");
-            let effect = effects.lists[list].effects.iter().find(|effect| effect.rule == number as u32);
-            let Some(effect) = effect else { return Ok(false) };
-            let mut parts = std::mem::take(&mut self.parts);
-            parts.clear();
-            let pairs = self.terms.row(whole).as_chunks::<2>().0;
-            parts.extend(pairs.iter().map(|pair| (TermId(pair[0]), pair[1])));
-            parts[place].1 -= 1;
-            let take = |partner: &TermId| {
-                let part = parts.iter_mut().find(|part| part.0 == *partner && part.1 > 0);
-                part.map(|part| part.1 -= 1).is_some()
-            };
-            if !effect.partners.iter().all(take) {
-                self.parts = parts;
-                return Ok(false);
-            }
-            let Some(solutions) = &effect.solutions else {
-                self.parts = parts;
-                self.solve_effect(code, symbol, element, number as u32)?;
-                continue;
-            };
-            if solution >= solutions.len() {
-                if solution == 0 {
-                    self.rewrites += effect.cost;
-                }
-                self.parts = parts;
-                return Ok(false);
-            }
-            self.rewrites += 1 + if solution == 0 { effect.cost } else { 0 };
-            parts.retain(|part| part.1 > 0);
-            let identity = code.signature.symbol(symbol).identity();
-            for &added in &solutions[solution] {
-                self.terms.insert_into(symbol, identity, added, &mut parts);
-            }
-            let result = self.terms.made_bag(&code.signature, symbol, &parts);
-            self.parts = parts;
-            self.check()?;
-            let top = self.stack.len();
-            let value = self.settled(code, symbol, result)?;
-            let result = self.upwards(code, positions, bag, value)?;
-            self.stack.push(result);
-            let over = found(self, Step { rule: number, base: top, result })?;
-            self.stack.truncate(top);
-            if over {
-                return Ok(true);
-            }
-            solution += 1;
-        }
-    }
-
     /// The place of the effects on an element. No garbage is collected.
     pub(crate) fn effects_of(&mut self, code: &Code, symbol: SymbolId, element: TermId) -> usize {
         let collections = self.collections;
@@ -253,13 +129,10 @@ impl Engine {
         self.stack.resize(base + rule.slots as usize, TermId::NONE);
         let mark = self.trail.len();
         let mut goals: Vec<Goal<'_>> = Vec::new();
-        let before = self.rewrites;
         let solutions = match self.match_simple(code, pattern, element, base, &mut goals) {
             true => self.solutions(code, rule, base, symbol),
             false => Ok(Vec::new()),
         };
-        let cost = self.rewrites - before;
-        self.rewrites = before;
         self.undo(mark);
         self.stack.truncate(base);
         // What was found is in use up to here.
@@ -269,7 +142,7 @@ impl Engine {
         let effects = self.effects.as_deref_mut().expect("they are noted");
         let mut list = effects.lists[list].effects.iter_mut();
         if let Some(effect) = list.find(|effect| effect.rule == number) {
-            (effect.solutions, effect.cost) = (Some(solutions), cost);
+            effect.solutions = Some(solutions);
         }
         Ok(())
     }
@@ -281,24 +154,20 @@ impl Engine {
 
     /// Whether rules for an element are local, and none applies to a part of it.
     fn is_alone(&self, code: &Code, element: TermId) -> bool {
-        let rules_of =
-            |term: TermId| self.terms.symbol(term).map_or(&[][..], |top| &code.rules_of[top.0 as usize]);
+        let steps = |term: TermId| self.terms.symbol(term).is_some_and(|top| code.steps(top));
         let mut todo = Vec::new();
         self.terms.for_arguments(element, |argument| todo.push(argument));
         let mut seen = FxHashSet::default();
         while let Some(term) = todo.pop() {
-            let counts = self
-                .terms
-                .symbol(term)
-                .is_some_and(|top| matches!(code.builtins[top.0 as usize], Some(Builtin::Counter)));
-            if !rules_of(term).is_empty() || counts {
+            if steps(term) {
                 return false;
             }
             if seen.insert(term) {
                 self.terms.for_arguments(term, |argument| todo.push(argument));
             }
         }
-        rules_of(element).iter().all(|&rule| code.rules[rule as usize].local)
+        let local = |&rule: &u32| code.rules[rule as usize].local;
+        self.terms.symbol(element).is_none_or(|top| code.rules_of[top.0 as usize].iter().all(local))
     }
 
     /// Finds the effects on an element of a bag.
@@ -330,7 +199,7 @@ impl Engine {
                         partners.push(self.instantiate(code, other, base));
                     }
                 }
-                effects.push(Effect { rule: number, partners, solutions: None, cost: 0 });
+                effects.push(Effect { rule: number, partners, solutions: None });
             }
             self.undo(mark);
             self.stack.truncate(base);

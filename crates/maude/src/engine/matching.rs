@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 use super::code::{BagPattern, Code, ListPart, ListPattern, Pattern, Taker};
 use super::{Engine, Stop};
-use crate::signature::SymbolId;
+use crate::signature::{SortId, SymbolId};
 use crate::terms::{TermId, Top};
 
 /// What is still to be matched.
@@ -48,15 +48,22 @@ impl Engine {
     ) -> bool {
         match pattern {
             Pattern::Ground(term) => *term == subject,
-            Pattern::Variable { slot, sort } if self.slot(base, *slot) == TermId::NONE => {
-                let fits = code.signature.leq(self.terms.sort(subject), *sort);
-                if fits {
-                    self.bind(base, *slot, subject);
-                }
-                fits
-            }
+            Pattern::Variable { slot, sort } => self.match_variable(code, *slot, *sort, subject, base),
             _ => self.match_simple(code, pattern, subject, base, goals),
         }
+    }
+
+    #[inline(always)]
+    fn match_variable(&mut self, code: &Code, slot: u32, sort: SortId, subject: TermId, base: usize) -> bool {
+        let bound = self.slot(base, slot);
+        if bound != TermId::NONE {
+            return bound == subject;
+        }
+        let fits = code.signature.leq(self.terms.sort(subject), sort);
+        if fits {
+            self.bind(base, slot, subject);
+        }
+        fits
     }
 
     /// Matches what can be matched in one way; goals are what is left. False where there is no match.
@@ -69,17 +76,7 @@ impl Engine {
         goals: &mut Vec<Goal<'c>>,
     ) -> bool {
         match pattern {
-            Pattern::Variable { slot, sort } => {
-                let bound = self.slot(base, *slot);
-                if bound != TermId::NONE {
-                    return bound == subject;
-                }
-                if !code.signature.leq(self.terms.sort(subject), *sort) {
-                    return false;
-                }
-                self.bind(base, *slot, subject);
-                true
-            }
+            Pattern::Variable { slot, sort } => self.match_variable(code, *slot, *sort, subject, base),
             Pattern::Ground(term) => *term == subject,
             Pattern::Free { symbol, arguments } => {
                 if !self.terms.has_top(subject, *symbol) {
@@ -139,8 +136,10 @@ impl Engine {
                 goals.push((pattern, subject));
                 true
             }
-            Pattern::List(list) if list.straight => self.match_straight(code, list, subject, base, goals),
             Pattern::List(list) => {
+                if let Some(loose) = list.straight {
+                    return self.match_straight(code, list, loose, subject, base, goals);
+                }
                 let fits = self.terms.has_top(subject, list.symbol)
                     || code.signature.symbol(list.symbol).identity().is_some();
                 if fits {
@@ -162,11 +161,12 @@ impl Engine {
         }
     }
 
-    /// Matches a list that fits in one way at most.
+    /// Matches a list that fits in one way at most; `loose` is the part that may take any number of elements.
     fn match_straight<'c>(
         &mut self,
         code: &'c Code,
         list: &'c ListPattern,
+        loose: usize,
         subject: TermId,
         base: usize,
         goals: &mut Vec<Goal<'c>>,
@@ -177,23 +177,19 @@ impl Engine {
         }
         let count = self.terms.count(&code.signature, symbol, subject);
         let parts = list.parts.len();
-        let loose = list.parts.iter().position(|part| !part.is_fixed());
-        if loose.is_none() && count != parts || count + 1 < parts {
+        if loose == parts && count != parts || count + 1 < parts {
             return false;
         }
         for (at, part) in list.parts.iter().enumerate() {
             // Parts behind the loose one are counted from the end.
-            let place = match loose {
-                Some(loose) if at > loose => count + at - parts,
-                _ => at,
-            };
+            let place = if at > loose { count + at - parts } else { at };
             let fits = match part {
                 ListPart::Element(pattern) => {
                     let element = self.terms.element(symbol, subject, place);
                     self.match_simple(code, pattern, element, base, goals)
                 }
                 ListPart::Variable(taker) => {
-                    let end = if loose == Some(at) { count + at + 1 - parts } else { place + 1 };
+                    let end = if loose == at { count + at + 1 - parts } else { place + 1 };
                     self.take_part(code, symbol, taker, subject, place..end, base)
                 }
             };
@@ -253,7 +249,7 @@ impl Engine {
     }
 
     /// Where the elements with an operator at the top are.
-    pub(super) fn range_of(&self, code: &Code, pairs: &[[u32; 2]], top: SymbolId) -> std::ops::Range<usize> {
+    fn range_of(&self, code: &Code, pairs: &[[u32; 2]], top: SymbolId) -> std::ops::Range<usize> {
         let rank = |symbol: SymbolId| {
             let data = code.signature.symbol(symbol);
             (data.arity(), symbol.0)

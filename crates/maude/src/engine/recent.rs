@@ -72,7 +72,8 @@ impl Recent {
     /// The result of a call and how many rewrites it took.
     #[inline]
     pub fn find(&mut self, symbol: SymbolId, arguments: &[TermId]) -> Option<(TermId, u32)> {
-        if self.entries.is_empty() {
+        let unknown = self.entries.is_empty() || !self.is_useful(symbol);
+        if unknown || arguments.len() > MOST_ARGUMENTS {
             return None;
         }
         let key = key_of(symbol, arguments);

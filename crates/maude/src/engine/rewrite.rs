@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::builtin::Builtin;
 use super::code::{Code, Compiled, Pattern};
+use super::matching::Found;
 use super::{Engine, Stop};
 use crate::signature::{SymbolId, Theory};
 use crate::syntax::tree::ObjectRole;
@@ -25,9 +26,9 @@ pub struct Step {
 /// A place in a term.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position {
-    pub(super) term: TermId,
-    pub(super) parent: u32,
-    pub(super) argument: u32,
+    term: TermId,
+    parent: u32,
+    argument: u32,
 }
 
 impl Engine {
@@ -74,8 +75,7 @@ impl Engine {
         let row = self.terms.row(term);
         let mut add = |term: u32, argument: usize| {
             let Some(top) = self.terms.symbol(TermId(term)) else { return };
-            let counts = matches!(code.builtins[top.0 as usize], Some(Builtin::Counter));
-            if code.rules_of[top.0 as usize].is_empty() && !code.reaches_rules[top.0 as usize] && !counts {
+            if !code.steps(top) && !code.reaches_rules[top.0 as usize] {
                 return;
             }
             positions.push(Position { term: TermId(term), parent: at as u32, argument: argument as u32 });
@@ -116,9 +116,6 @@ impl Engine {
             if rule.needs.iter().any(lacks) {
                 return Ok(false);
             }
-        }
-        if self.has_effects(code, rule, positions, at) {
-            return self.apply_effects(code, number, positions, at, found);
         }
         let base = self.stack.len();
         self.stack.resize(base + rule.slots as usize, TermId::NONE);
@@ -187,21 +184,11 @@ impl Engine {
         if let Some(around) = around.filter(|_| bag.is_none()) {
             value = self.put_back(code, around, value)?;
         }
-        self.upwards_from(code, positions, here, value)
+        self.upwards(code, positions, here, value)
     }
 
     /// The whole term with another one at a place.
-    pub(super) fn upwards(
-        &mut self,
-        code: &Code,
-        positions: &[Position],
-        at: usize,
-        value: TermId,
-    ) -> Result<TermId, Stop> {
-        self.upwards_from(code, positions, positions[at], value)
-    }
-
-    fn upwards_from(
+    fn upwards(
         &mut self,
         code: &Code,
         positions: &[Position],
@@ -256,17 +243,13 @@ impl Engine {
                 parts.push((TermId(pair[0]), times));
             }
         }
-        let identity = code.signature.symbol(symbol).identity();
-        for &other in &self.stack[top..] {
-            self.terms.insert_into(symbol, identity, other, &mut parts);
-        }
-        let term = self.terms.made_bag(&code.signature, symbol, &parts);
+        let term = self.terms.made_bag_with(&code.signature, symbol, &mut parts, &self.stack[top..]);
         self.parts = parts;
         term
     }
 
     /// The normal form of a bag whose elements are normal forms.
-    pub(super) fn settled(&mut self, code: &Code, symbol: SymbolId, term: TermId) -> Result<TermId, Stop> {
+    fn settled(&mut self, code: &Code, symbol: SymbolId, term: TermId) -> Result<TermId, Stop> {
         if self.terms.is_reduced(term) {
             return Ok(term);
         }
@@ -337,20 +320,11 @@ impl Engine {
         start: TermId,
         pattern: &Pattern,
         base: usize,
-        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+        found: Found<'_>,
     ) -> Result<bool, Stop> {
         // A rule may ask in its condition for what it is itself needed for. Such a search takes more room than a call.
         const ROOM: u32 = 16;
-        if self.depth + ROOM > self.limits.depth {
-            let most = self.limits.depth / ROOM;
-            return Err(Stop::limit(format!("conditions are nested more than {most} deep")));
-        }
-        self.depth += ROOM;
-        let result = stacker::maybe_grow(128 << 10, 64 << 20, || {
-            self.reachable_here(code, start, pattern, base, found)
-        });
-        self.depth -= ROOM;
-        result
+        self.nested(ROOM, "conditions", |engine| engine.reachable_here(code, start, pattern, base, found))
     }
 
     fn reachable_here(
@@ -359,7 +333,7 @@ impl Engine {
         start: TermId,
         pattern: &Pattern,
         base: usize,
-        found: &mut dyn FnMut(&mut Engine) -> Result<bool, Stop>,
+        found: Found<'_>,
     ) -> Result<bool, Stop> {
         // All states stay on the stack, so that they are not collected.
         let first = self.stack.len();
@@ -436,14 +410,8 @@ impl Engine {
             let number = num_bigint::BigInt::from(self.counter);
             self.counter += 1;
             self.rewrites += 1;
-            let Some(mut value) = self.number(code, &number) else { return Ok(None) };
-            let mut here = positions[at];
-            while here.parent != u32::MAX {
-                let parent = positions[here.parent as usize];
-                value = self.replaced(code, parent.term, here.argument as usize, value)?;
-                here = parent;
-            }
-            return Ok(Some(value));
+            let Some(value) = self.number(code, &number) else { return Ok(None) };
+            return self.upwards(code, positions, positions[at], value).map(Some);
         }
         let rules = &code.rules_of[symbol.0 as usize];
         for _ in 0..rules.len() {
@@ -750,7 +718,6 @@ impl Search {
         let code = engine.code.clone();
         if !self.begun {
             self.begun = true;
-            engine.note_effects();
             engine.kept.push(self.states[0].term);
             if self.arrow == Arrow::Any {
                 self.test(engine, &code, 0)?;

@@ -280,7 +280,8 @@ impl Parser {
             }
             word if REFUSED.contains(&word) => {
                 let error = Diagnostic::error(format!("the command `{word}` is not supported"));
-                Err(Box::new(error.label(first.span, "here")))
+                let help = "`watershed maude --help` and the book's page on Maude say which commands are";
+                Err(Box::new(error.label(first.span, "here").help(help)))
             }
             word => {
                 let help = match source::closest(word, COMMANDS) {
