@@ -44,7 +44,7 @@ pub use beyond::{Criterion, condition_criteria, gate_pairs};
 pub use coverage::{Coverage, Item, Outcomes, Ratio};
 pub use finding::{Finding, FindingKind, Subject as FindingSubject};
 pub use flows::{Pair, def_use_pairs, exercised_pairs};
-pub use measure::{Measurement, Stopped, measure};
+pub use measure::{Measurement, Stopped, covered, measure};
 pub use monitor::Monitor;
 pub use probes::{Order, TwoSteps, measure_with_probes, seen_by_probes};
 pub use probes_first::ProbesFirst;

@@ -90,7 +90,7 @@ pub fn measure(
 }
 
 /// What steps of these origins have exercised.
-pub(crate) fn covered(
+pub fn covered(
     model: &dyn Model,
     map: &CoverageMap,
     origins: impl IntoIterator<Item = OriginId>,

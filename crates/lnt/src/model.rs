@@ -213,6 +213,11 @@ impl Model for LntModel {
         &self.provenance
     }
 
+    fn observables(&self) -> Option<Vec<String>> {
+        let names = self.compiled.code.names.iter().map(|name| format!("{}.{}", name.process, name.name));
+        Some(names.collect())
+    }
+
     fn initial_origin(&self) -> OriginId {
         self.initial_origin
     }

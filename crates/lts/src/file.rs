@@ -88,6 +88,23 @@ pub(crate) fn open(path: &Path) -> Result<Input, FileError> {
     })
 }
 
+/// The bytes of a file one after the other, unpacked where its name says that it is packed.
+pub fn read_stream(path: &Path) -> Result<Box<dyn Read + Send>, FileError> {
+    match (is_standard_stream(path), packing(path)) {
+        (false, Packing::Plain) => {
+            let file = File::open(path).map_err(FileError::at(path))?;
+            match file.metadata().map_err(FileError::at(path))?.is_dir() {
+                true => Err(FileError::at(path)(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"))),
+                false => Ok(Box::new(file)),
+            }
+        }
+        _ => match open(path)? {
+            Input::Stream(stream) => Ok(stream),
+            Input::Mapped(mapping) => Ok(Box::new(io::Cursor::new(mapping.bytes().to_vec()))),
+        },
+    }
+}
+
 /// The whole text of a file, for the small ones that hold networks and properties.
 pub fn read_text(path: &Path) -> Result<String, FileError> {
     let not_text = |_| FileError::at(path)(io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"));

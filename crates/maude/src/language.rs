@@ -43,6 +43,24 @@ impl Language for Maude {
         loaded.map(|program| Box::new(program) as Box<dyn Program>)
     }
 
+    fn root_of(&self, module: Option<&str>, state: &str) -> Option<String> {
+        Some(match module {
+            Some(module) => format!("in {module} : {state}"),
+            None => state.to_owned(),
+        })
+    }
+
+    fn sequences(
+        &self,
+        input: &Input<'_>,
+        sources: &mut Sources,
+    ) -> Option<Result<Vec<Vec<String>>, Vec<Diagnostic>>> {
+        let mut session = Session::with_sources(std::mem::take(sources));
+        let found = crate::sequences::sequences(input, &mut session);
+        *sources = session.sources;
+        Some(found)
+    }
+
     fn map(&self, input: &Input<'_>, sources: &mut Sources) -> Option<CoverageMap> {
         let mut session = Session::with_sources(std::mem::take(sources));
         let module = read_modules(input, &mut session).ok().and_then(|_| {
@@ -56,7 +74,10 @@ impl Language for Maude {
 }
 
 /// Learns the modules of a text; the warnings.
-fn read_modules(input: &Input<'_>, session: &mut Session) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+pub(crate) fn read_modules(
+    input: &Input<'_>,
+    session: &mut Session,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     session.silent = true;
     let mut diagnostics = Vec::new();
     session.take(input.main, input.texts, &mut |_, event| {
@@ -110,7 +131,7 @@ fn load(input: &Input<'_>, session: &mut Session) -> Result<MaudeProgram, Vec<Di
 }
 
 /// The module and term that the model starts with.
-fn start(
+pub(crate) fn start(
     input: &Input<'_>,
     session: &mut Session,
 ) -> Result<(Arc<Module>, TermId, crate::terms::Terms), Vec<Diagnostic>> {

@@ -10,6 +10,8 @@ pub mod modules;
 pub mod names;
 mod objects;
 pub mod print;
+mod reader;
+mod sequences;
 pub mod session;
 mod show;
 pub mod signature;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::model::{
     Gate, Layout, LocalRows, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Proposition,
-    Provenance, SharedRows, Slot, StateView, Step, Worker,
+    Provenance, SharedRows, Slot, StateReader, StateView, Step, Worker,
 };
 use lts::{LabelId, OriginId};
 use rustc_hash::FxHashMap;
@@ -20,6 +20,7 @@ use crate::engine::{Engine, Limits, Stop};
 use crate::modules::Database;
 use crate::names::Name;
 use crate::print;
+use crate::reader::Reader;
 use crate::signature::{SortId, SymbolId, Theory};
 use crate::soup::{SEVERAL, Shape, Soup};
 use crate::terms::{TermId, Terms, Top};
@@ -28,8 +29,8 @@ const VARIABLE: u32 = 1 << 31;
 
 /// A module with an initial term.
 pub struct MaudeModel {
-    code: std::sync::Arc<Code>,
-    database: Database,
+    pub(crate) code: std::sync::Arc<Code>,
+    pub(crate) database: Database,
     initial: Vec<Slot>,
     layout: Layout,
     /// Of states that are bags.
@@ -55,7 +56,7 @@ pub struct MaudeModel {
     /// Those that the initial term needs, which every run begins with.
     used_at_start: Vec<bool>,
     watch: bool,
-    limits: Limits,
+    pub(crate) limits: Limits,
     printer: Mutex<Terms>,
 }
 
@@ -169,7 +170,7 @@ impl MaudeModel {
         Ok(model)
     }
 
-    fn maude_worker(&self) -> MaudeWorker<'_> {
+    pub(crate) fn maude_worker(&self) -> MaudeWorker<'_> {
         let mut engine = Engine::new(self.code.clone());
         engine.limits = self.limits;
         // States are asked for again and again: forgetting them costs more than their memory.
@@ -203,7 +204,11 @@ impl MaudeModel {
     }
 
     /// The same for a state.
-    fn printed_state<R>(&self, state: &[Slot], show: impl FnOnce(&Code, &mut Terms, TermId) -> R) -> R {
+    pub(crate) fn printed_state<R>(
+        &self,
+        state: &[Slot],
+        show: impl FnOnce(&Code, &mut Terms, TermId) -> R,
+    ) -> R {
         let whole = match &self.shape {
             None => Some(state[0]),
             Some(_) => state[0].checked_sub(1),
@@ -383,6 +388,10 @@ impl Model for MaudeModel {
         &self.provenance
     }
 
+    fn reader(&self) -> Option<Box<dyn StateReader + '_>> {
+        Some(Box::new(Reader::new(self)))
+    }
+
     fn visible_gates(&self) -> Option<Vec<Gate>> {
         let mut gates: Vec<Gate> = Vec::new();
         for (rule, &label) in self.label_of.iter().enumerate() {
@@ -475,9 +484,9 @@ fn components(code: &Code, terms: &mut Terms, term: TermId) -> Vec<(String, Stri
 }
 
 /// Computes steps on one thread.
-struct MaudeWorker<'a> {
+pub(crate) struct MaudeWorker<'a> {
     model: &'a MaudeModel,
-    engine: Engine,
+    pub(crate) engine: Engine,
     border: Border<'a>,
     soup: Soup,
     origins: LocalRows<'a>,
@@ -627,9 +636,30 @@ impl PackedWorker for MaudeWorker<'_> {
 
 impl MaudeWorker<'_> {
     /// The term of a state.
-    fn term(&mut self, state: &[Slot]) -> TermId {
+    pub(crate) fn term(&mut self, state: &[Slot]) -> TermId {
         let Self { model, engine, border, soup, .. } = self;
         soup.term(model.shape.as_ref(), border, engine, state)
+    }
+
+    /// The state of a term in normal form.
+    pub(crate) fn state(&mut self, term: TermId) -> Vec<Slot> {
+        let Self { model, engine, border, soup, .. } = self;
+        soup.slots(model.shape.as_ref(), border, engine, term).to_vec()
+    }
+
+    /// The fragments of conditions that do not hold somewhere in a state: rules with positions in their conditions.
+    pub(crate) fn refusals(&mut self, state: &[Slot]) -> Result<Vec<(usize, usize)>, ModelError> {
+        let term = self.term(state);
+        self.engine.begin();
+        self.engine.watched = Some(Vec::new());
+        let result = self.engine.steps(&self.model.code, term, &mut |_, _| Ok(false));
+        let watched = self.engine.watched.take().unwrap_or_default();
+        result.map_err(model_error)?;
+        let mut refused: Vec<(usize, usize)> =
+            watched.into_iter().filter(|&(.., held)| !held).map(|(rule, at, _)| (rule, at)).collect();
+        refused.sort_unstable();
+        refused.dedup();
+        Ok(refused)
     }
 
     /// Notes which equations were used.

@@ -33,6 +33,22 @@ pub trait Language: Sync {
     /// The error holds at least one error, and the warnings that came with it.
     fn load(&self, input: &Input<'_>, sources: &mut Sources) -> Result<Box<dyn Program>, Vec<Diagnostic>>;
 
+    /// What to start with in order to start with a state that is written down, in a module or where the language says;
+    /// none where states can't be written.
+    fn root_of(&self, _module: Option<&str>, _state: &str) -> Option<String> {
+        None
+    }
+
+    /// The sequences of states that a text has: those that a term denotes, the input's root; none where the language has
+    /// no way to write them.
+    fn sequences(
+        &self,
+        _input: &Input<'_>,
+        _sources: &mut Sources,
+    ) -> Option<Result<Vec<Vec<String>>, Vec<Diagnostic>>> {
+        None
+    }
+
     /// What can be exercised in a model, wherever it starts; nothing where that depends on what it starts with.
     fn map(&self, _input: &Input<'_>, _sources: &mut Sources) -> Option<CoverageMap> {
         None

@@ -46,7 +46,9 @@ mod offer;
 mod packing;
 mod probes;
 mod provenance;
+mod reader;
 mod rows;
+mod system;
 mod texts;
 
 pub use coverage::{
@@ -62,7 +64,9 @@ pub use offer::{Gate, OfferType};
 pub use packing::Packing;
 pub use probes::{Instrumented, Probes};
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
+pub use reader::{Described, StateReader, Withheld};
 pub use rows::{LocalRows, SharedRows};
+pub use system::SystemModel;
 pub use texts::{Folders, Found, Missing, NoTexts, Overlay, Text, Texts, read_text};
 
 use lts::{LabelId, OriginId};
@@ -91,6 +95,15 @@ pub trait Model: Sync {
     fn describe(&self, state: &[Slot]) -> StateView;
     /// Where steps come from.
     fn provenance(&self) -> &Provenance;
+
+    /// The names that [`describe`](Self::describe) can give, where they are known beforehand.
+    fn observables(&self) -> Option<Vec<String>> {
+        None
+    }
+    /// Reads and writes states, where the language has a way to write them.
+    fn reader(&self) -> Option<Box<dyn StateReader + '_>> {
+        None
+    }
 
     /// The constructs that fire before the first step.
     fn initial_origin(&self) -> OriginId {

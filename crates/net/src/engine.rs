@@ -9,8 +9,8 @@ pub(crate) mod rule;
 
 use lts::{LabelId, OriginId};
 use model::{
-    Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Provenance, SharedRows, Slot,
-    StateView, Step, Worker,
+    Described, Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Provenance, SharedRows,
+    Slot, StateReader, StateView, Step, Worker,
 };
 use rustc_hash::FxHashMap;
 
@@ -218,6 +218,14 @@ impl Model for FlatModel {
         &self.provenance
     }
 
+    fn observables(&self) -> Option<Vec<String>> {
+        Some(self.flat.source_places.iter().map(|place| place.name.clone()).collect())
+    }
+
+    fn reader(&self) -> Option<Box<dyn StateReader + '_>> {
+        Some(Box::new(Markings(self)))
+    }
+
     /// Those of all transitions, also of such that can never fire.
     fn visible_gates(&self) -> Option<Vec<Gate>> {
         let mut gates: Vec<Gate> = (self.flat.source_transitions.iter())
@@ -242,6 +250,72 @@ impl FlatModel {
         });
         format!("{{{}}}", values.collect::<Vec<String>>().join(", "))
     }
+}
+
+/// Markings that are written down: the number of tokens of each place, or `{a, 2 * b}`.
+struct Markings<'m>(&'m FlatModel);
+
+impl StateReader for Markings<'_> {
+    fn read(&mut self, text: &str) -> Result<Vec<Slot>, String> {
+        Described(self.0).read(text)
+    }
+
+    fn assemble(&mut self, values: &[(String, String)]) -> Result<Option<Vec<Slot>>, String> {
+        let flat = &self.0.flat;
+        let mut state = vec![0; flat.places.len()];
+        for (of, place) in flat.source_places.iter().enumerate() {
+            let Some((_, text)) = values.iter().find(|(name, _)| *name == place.name) else { return Ok(None) };
+            let mut copies = (0..flat.places.len()).filter(|&number| flat.places[number].of == of);
+            if place.is_plain {
+                let Some(only) = copies.next().filter(|_| copies.next().is_none()) else { return Ok(None) };
+                let count = text.trim().parse();
+                state[only] =
+                    count.map_err(|_| format!("`{text}` is no number of tokens of `{}`", place.name))?;
+                continue;
+            }
+            let copies: Vec<usize> = copies.collect();
+            for (count, token) in tokens_of(text) {
+                let Some(&number) = copies.iter().find(|&&number| flat.places[number].token == token) else {
+                    // A token that no run puts there may be a value all the same.
+                    return Ok(None);
+                };
+                state[number] += count;
+            }
+        }
+        Ok(Some(state))
+    }
+
+    fn write(&mut self, state: &[Slot]) -> String {
+        Described(self.0).write(state)
+    }
+}
+
+/// The tokens of a multiset that is written as `{a, 2 * b}`, each with its number.
+fn tokens_of(text: &str) -> Vec<(u32, String)> {
+    let inner = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+    let (mut tokens, mut depth, mut quoted, mut start) = (Vec::new(), 0i32, false, 0);
+    let mut add = |token: &str| {
+        let token = token.trim();
+        let counted = token.split_once(" * ").and_then(|(count, rest)| Some((count.parse().ok()?, rest)));
+        let (count, token) = counted.unwrap_or((1, token));
+        if !token.is_empty() {
+            tokens.push((count, token.to_owned()));
+        }
+    };
+    for (at, letter) in inner.char_indices() {
+        match letter {
+            '"' => quoted = !quoted,
+            '(' | '{' | '[' if !quoted => depth += 1,
+            ')' | '}' | ']' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                add(&inner[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    add(&inner[start..]);
+    tokens
 }
 
 /// One transition at a time, place by place.

@@ -116,6 +116,10 @@ impl Model for NetworkModel {
         &self.provenance
     }
 
+    fn observables(&self) -> Option<Vec<String>> {
+        Some(self.names.clone())
+    }
+
     fn visible_gates(&self) -> Option<Vec<Gate>> {
         let mut gates: Vec<Gate> = Vec::new();
         let mut labels: Vec<LabelId> = self.flat.vectors.iter().map(|vector| vector.label).collect();

@@ -11,6 +11,7 @@
 
 mod check;
 mod comparison;
+mod conformance;
 mod coverage;
 mod explanation;
 mod exploration;
@@ -23,6 +24,9 @@ mod system;
 
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason, RunStep};
+pub use conformance::{
+    BlockedStep, Cause, Conformance, Differing, Exercised, NeededSteps, NonConformance, Unexercised,
+};
 pub use coverage::{
     BaselineChange, Counts, Coverage, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess,
     Criterion, CriterionExample, DecisionCounts, Executability, FunctionCoverage, Hole, RelatedPlace, Site,

@@ -2,10 +2,12 @@
 //!
 //! An analysis knows nothing of reports, and a report computes nothing: what stands between them is here.
 
+mod conformance;
 mod coverage;
 mod explanation;
 mod net;
 
+pub use conformance::{conformance, trace_problem};
 pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
 pub use net::net;

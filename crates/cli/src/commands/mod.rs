@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod completions;
 mod compose;
+mod conform;
 mod convert;
 mod cover;
 mod demo;
@@ -33,6 +34,7 @@ pub enum Command {
     Check(check::Check),
     Explain(Box<explain::Explain>),
     Cover(Box<cover::Cover>),
+    Conform(Box<conform::Conform>),
     Simulate(simulate::Simulate),
     Net(net::Net),
     Maude(maude::Maude),
@@ -55,6 +57,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Check(command) => command.run(terminal),
         Command::Explain(command) => command.run(terminal),
         Command::Cover(command) => command.run(terminal),
+        Command::Conform(command) => command.run(terminal),
         Command::Simulate(command) => command.run(terminal),
         Command::Net(command) => command.run(terminal),
         Command::Maude(command) => command.run(terminal),

@@ -168,6 +168,10 @@ impl Model for HighModel {
         &self.provenance
     }
 
+    fn observables(&self) -> Option<Vec<String>> {
+        Some(self.net.places.iter().map(|place| place.name.clone()).collect())
+    }
+
     fn visible_gates(&self) -> Option<Vec<Gate>> {
         // Steps of several transitions have no gates of their own.
         if self.degree > 1 {

@@ -7,6 +7,8 @@ mod lcov;
 mod lines;
 mod sarif;
 
+pub(crate) use sarif::location;
+
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -82,7 +82,7 @@ fn result(finding: &CoverageFinding) -> Value {
     })
 }
 
-fn location(file: &str, start: (usize, usize), end: Option<(usize, usize)>) -> Value {
+pub(crate) fn location(file: &str, start: (usize, usize), end: Option<(usize, usize)>) -> Value {
     let mut region = json!({ "startLine": start.0, "startColumn": start.1 });
     if let Some((line, column)) = end {
         region["endLine"] = json!(line);

@@ -1,0 +1,423 @@
+//! `watershed conform`: whether a model accepts what a program has shown.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use conform::{Bound, Format, Moment, Observed, Problem, ReadError, Relation, Said, Settings, Traces};
+use languages::{Opened, Opening};
+use lts::Progress;
+use model::{Input, Model, SystemModel, Telling};
+use source::{Diagnostic, Sources};
+
+use crate::arguments::Reading;
+use crate::failure::{Answer, Failure};
+use crate::inputs::{ModelSource, read_lts};
+use crate::progress::with_progress;
+use crate::terminal::Terminal;
+
+/// Check that a program does only what a model allows: its traces have to be accepted
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    watershed conform protocol.maude traces.txt --bound 2\n  \
+    watershed conform protocol.maude log.jsonl --map relation.toml --bound auto --html report.html\n  \
+    watershed conform queue.lnt events.jsonl.zst --map events.toml --cover\n  \
+    watershed conform spec.aut labels.txt --from-initial\n\n\
+Traces are JSON lines of states or events, ITF, sequences of terms such as (s1 | s2 | nil), labels one a line, or spans \
+of OpenTelemetry as JSON. Sequences of states may begin anywhere, those of events begin with the initial state. \
+Exit codes: 0 all accepted, 1 not, 2 the input is wrong, 3 a limit was reached.")]
+pub struct Conform {
+    #[command(flatten)]
+    source: ModelSource,
+    /// The traces; `-` is standard input
+    #[arg(required = true, value_name = "TRACES")]
+    traces: Vec<PathBuf>,
+    #[command(flatten)]
+    acceptance: Acceptance,
+    /// What the traces are
+    #[arg(long, value_enum, default_value_t = TraceFormat::Auto)]
+    format: TraceFormat,
+    /// The term of a .maude file of traces that reduces to sequences of states
+    #[arg(long, value_name = "TERM")]
+    term: Option<String>,
+    /// Show what the traces exercise of the model
+    #[arg(long)]
+    cover: bool,
+    #[command(flatten)]
+    outputs: Outputs,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// When a sequence is accepted.
+#[derive(Args, Clone, Debug)]
+pub struct Acceptance {
+    /// The module of a Maude file that is the model; by default the last one with an initial state
+    #[arg(long, value_name = "NAME")]
+    pub module: Option<String>,
+    /// The relation from the program's variables and events to the model's; the identity by default
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<PathBuf>,
+    /// The most steps of the model between two states of a sequence; `auto` takes as few as needed
+    #[arg(long, value_name = "N|auto", default_value = "1")]
+    pub bound: GivenBound,
+    /// With --bound auto: the most steps to try
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub max_bound: u32,
+    /// Every sequence begins with the model's initial state
+    #[arg(long)]
+    pub from_initial: bool,
+    /// Sequences of events may begin in any state that the model can reach
+    #[arg(long, conflicts_with = "from_initial")]
+    pub from_anywhere: bool,
+    /// Silent steps of the model count as steps
+    #[arg(long)]
+    pub count_silent: bool,
+    /// Input/output conformance: inputs that the model does not know end the check of a sequence
+    #[arg(long)]
+    pub ioco: bool,
+    /// Explore at most this many states to find where a sequence begins
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub max_states: usize,
+}
+
+/// Where the verdict goes beside the terminal.
+#[derive(Args, Clone, Debug)]
+pub struct Outputs {
+    /// Write the verdict as a page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the verdict as a JUnit report
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the causes of failures as a SARIF log
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TraceFormat {
+    /// As the first line looks
+    Auto,
+    /// JSON lines, or one JSON document
+    Json,
+    /// Apalache's and Quint's format
+    Itf,
+    /// OpenTelemetry's spans
+    Otel,
+    /// Sequences of terms
+    Terms,
+    /// A label on each line
+    Labels,
+}
+
+impl From<TraceFormat> for Format {
+    fn from(format: TraceFormat) -> Self {
+        match format {
+            TraceFormat::Auto => Format::Auto,
+            TraceFormat::Json => Format::Json,
+            TraceFormat::Itf => Format::Itf,
+            TraceFormat::Otel => Format::Spans,
+            TraceFormat::Terms => Format::Terms,
+            TraceFormat::Labels => Format::Labels,
+        }
+    }
+}
+
+/// What the user says about steps between states.
+#[derive(Clone, Copy, Debug)]
+pub enum GivenBound {
+    Steps(u32),
+    Auto,
+}
+
+impl std::str::FromStr for GivenBound {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            text => text.parse().map(Self::Steps).map_err(|_| "a number of steps, or `auto`, is expected"),
+        }
+    }
+}
+
+impl Acceptance {
+    pub fn settings(&self, cover: bool) -> Settings {
+        Settings {
+            bound: match self.bound {
+                GivenBound::Steps(steps) => Bound::Steps(steps),
+                GivenBound::Auto => Bound::Auto(self.max_bound),
+            },
+            from_initial: self.from_initial,
+            from_anywhere: self.from_anywhere,
+            count_silent: self.count_silent,
+            ioco: self.ioco,
+            max_states: self.max_states,
+            cover,
+        }
+    }
+
+    /// Reads the relation.
+    pub fn relation(&self) -> Result<Relation, Failure> {
+        let Some(path) = &self.map else { return Ok(Relation::default()) };
+        let text = lts::read_text(path)?;
+        let relation = Relation::parse(&text).map_err(|wrong| {
+            let mut sources = Sources::new();
+            let file = sources.add(path.display().to_string(), text.clone());
+            let mut diagnostic = Diagnostic::error(wrong.message);
+            if let Some(range) = wrong.range {
+                let span = source::Span { file, start: range.start as u32, end: range.end as u32 };
+                diagnostic = diagnostic.label(span, "here");
+            }
+            Failure { code: 2, diagnostics: vec![diagnostic], sources }
+        })?;
+        if self.ioco && (relation.events.inputs.is_empty() || relation.events.outputs.is_empty()) {
+            return Err(Failure::wrong("--ioco needs to know inputs and outputs")
+                .help("list gates under `inputs` and `outputs` of [events] in the relation (--map FILE)"));
+        }
+        Ok(relation)
+    }
+
+    /// Opens a model so that states like this one, if there is one, are its own.
+    pub fn open(
+        &self,
+        source: &ModelSource,
+        reading: &Reading,
+        state: Option<&str>,
+        terminal: &Terminal,
+    ) -> Result<Subject, Failure> {
+        if !source.is_model() {
+            let lts = read_lts(&source.model, &reading.options(), terminal)?;
+            return Ok(Subject::System(Box::new(SystemModel::new(lts))));
+        }
+        let options = reading.options();
+        let opening = Opening {
+            root: source.root.as_deref(),
+            include: &source.include,
+            telling: Telling::Marks,
+            values: source.values(),
+            reading: &options,
+            ..Opening::default()
+        };
+        let language = languages::registry().language(&source.model);
+        let root_of =
+            |state: &str| language.and_then(|language| language.root_of(self.module.as_deref(), state));
+        let given = match (&source.root, &self.module) {
+            (None, Some(_)) => root_of(state.unwrap_or("init")),
+            _ => None,
+        };
+        if self.module.is_some() && given.is_none() && source.root.is_none() {
+            return Err(Failure::wrong(
+                "--module is for languages with modules that states can be written in",
+            ));
+        }
+        let open = |root: Option<&str>| {
+            languages::registry().open(&source.model, &Opening { root: root.or(opening.root), ..opening })
+        };
+        let mut opened = open(given.as_deref());
+        // A model that knows no such state, or has none to begin with, begins with it.
+        if let (Some(state), None, None) = (state, &source.root, &given)
+            && let Some(root) = root_of(state)
+        {
+            let knows = |opened: &Opened| {
+                opened.program.model().reader().is_some_and(|mut reader| reader.read(state).is_ok())
+            };
+            if !self.from_initial && !opened.as_ref().is_ok_and(knows) {
+                opened = match open(Some(&root)) {
+                    Ok(other) => Ok(other),
+                    Err(_) if opened.is_ok() => opened,
+                    Err(error) => Err(error),
+                };
+            }
+        }
+        let opened = opened?;
+        terminal.warn(&opened.sources, opened.program.warnings());
+        Ok(Subject::Model(Box::new(opened)))
+    }
+}
+
+/// What traces are checked against.
+pub enum Subject {
+    Model(Box<Opened>),
+    System(Box<SystemModel>),
+}
+
+impl Subject {
+    pub fn model(&self) -> &dyn Model {
+        match self {
+            Subject::Model(opened) => opened.program.model(),
+            Subject::System(model) => &**model,
+        }
+    }
+}
+
+/// The traces, file by file.
+struct Files<'a> {
+    paths: &'a [PathBuf],
+    format: Format,
+    relation: &'a Relation,
+    term: Option<&'a str>,
+    include: &'a [PathBuf],
+    at: usize,
+    open: Option<Traces<'a>>,
+    /// What was read to see how the first state looks.
+    ahead: Option<(usize, Vec<Said>)>,
+}
+
+impl Files<'_> {
+    /// The first state that is written as one text.
+    fn first_state(&mut self) -> Result<Option<String>, ReadError> {
+        self.ahead = self.next()?;
+        let said = self.ahead.iter().flat_map(|(_, said)| said);
+        let moments = said.flat_map(|said| match said {
+            Said::Sequence(moments) => moments.as_slice(),
+            Said::Moment(_, moment) => std::slice::from_ref(moment),
+            Said::End => &[],
+        });
+        let state = moments.filter_map(|moment| moment.state.as_ref()).next();
+        Ok(state.and_then(|state| match state {
+            Observed::Whole(text) => Some(text.clone()),
+            Observed::Values(_) => None,
+        }))
+    }
+
+    /// The sequences of a file in a language in which they can be written as a term.
+    fn written(&self, path: &Path) -> Result<Option<Vec<Said>>, ReadError> {
+        let Some(language) = languages::registry().language(path) else { return Ok(None) };
+        let wrong = |sources: &Sources, diagnostics: &[Diagnostic]| {
+            let rendered = sources.render_all(diagnostics, false);
+            let message = format!("the sequences can't be computed\n{}", rendered.trim_end());
+            ReadError::Trace(Box::new(conform::TraceError {
+                file: path.to_owned(),
+                line: 1,
+                message,
+                help: None,
+                text: None,
+            }))
+        };
+        let mut sources = Sources::new();
+        let main = languages::read_model(path).map_err(|diagnostic| wrong(&sources, &[diagnostic]))?;
+        let texts = model::Folders::beside(self.include);
+        let input = Input { texts: &texts, root: self.term, ..Input::new(&main) };
+        match language.sequences(&input, &mut sources) {
+            None => Ok(None),
+            Some(Err(diagnostics)) => Err(wrong(&sources, &diagnostics)),
+            Some(Ok(sequences)) => {
+                let moment =
+                    |state: String| Moment { event: None, state: Some(Observed::Whole(state)), line: 1 };
+                let said = sequences
+                    .into_iter()
+                    .map(|states| Said::Sequence(states.into_iter().map(moment).collect()));
+                Ok(Some(said.collect()))
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<(usize, Vec<Said>)>, ReadError> {
+        if let Some(ahead) = self.ahead.take() {
+            return Ok(Some(ahead));
+        }
+        loop {
+            if self.open.is_none() {
+                let Some(path) = self.paths.get(self.at) else { return Ok(None) };
+                if let Some(said) = self.written(path)? {
+                    self.at += 1;
+                    return Ok(Some((self.at - 1, said)));
+                }
+                self.open = Some(Traces::open(path, self.format, self.relation)?);
+            }
+            let batch = self.open.as_mut().map(Traces::next_batch).transpose()?.flatten();
+            match batch {
+                Some(batch) => return Ok(Some((self.at, batch))),
+                None => {
+                    self.open = None;
+                    self.at += 1;
+                }
+            }
+        }
+    }
+}
+
+impl Conform {
+    pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
+        let start = Instant::now();
+        let relation = self.acceptance.relation()?;
+        let settings = self.acceptance.settings(self.cover);
+        let mut files = Files {
+            paths: &self.traces,
+            format: self.format.into(),
+            relation: &relation,
+            term: self.term.as_deref(),
+            include: &self.source.include,
+            at: 0,
+            open: None,
+            ahead: None,
+        };
+        let first = files.first_state().map_err(|error| self.unreadable(&Problem::Read(error)))?;
+        let subject = self.acceptance.open(&self.source, &self.reading, first.as_deref(), terminal)?;
+        let model = subject.model();
+        let checked = with_progress(terminal, "checking", |progress: &Progress| {
+            conform::check(
+                model,
+                &relation,
+                settings,
+                rayon::current_num_threads(),
+                &mut || files.next(),
+                progress,
+            )
+        });
+        let outcome = match checked {
+            Ok(outcome) => outcome,
+            Err(Problem::Cancelled) => return Err(Failure::limit("cancelled")),
+            Err(Problem::Model(error)) => {
+                let diagnostics = vec![error.diagnostic(model, None)];
+                let sources = match subject {
+                    Subject::Model(opened) => opened.sources,
+                    Subject::System(_) => Sources::new(),
+                };
+                return Err(Failure { code: 2, diagnostics, sources });
+            }
+            Err(problem) => return Err(self.unreadable(&problem)),
+        };
+        if outcome.sequences == 0 {
+            return Err(Failure::wrong("the traces have no sequence").help("an empty trace says nothing"));
+        }
+        let empty = Sources::new();
+        let (sources, map) = match &subject {
+            Subject::Model(opened) => (&opened.sources, self.cover.then(|| opened.program.map())),
+            Subject::System(_) => (&empty, None),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let verdict = views::conformance(&outcome, &settings, &self.traces, model, sources, map, seconds);
+        self.outputs.write(&verdict, &self.source.model)?;
+        terminal.show(&verdict);
+        Ok(match verdict.holds() {
+            false => Answer::No,
+            true if verdict.unknown > 0 => Answer::Partial,
+            true => Answer::Yes,
+        })
+    }
+
+    fn unreadable(&self, problem: &Problem) -> Failure {
+        let (diagnostic, sources) = views::trace_problem(problem, &self.traces);
+        Failure { code: 2, diagnostics: vec![diagnostic], sources }
+    }
+}
+
+impl Outputs {
+    pub fn write(&self, verdict: &report::Conformance, model: &Path) -> Result<(), Failure> {
+        let name = model.display().to_string();
+        let texts = [
+            (&self.html, verdict.html(&name)),
+            (&self.junit, verdict.junit(&name)),
+            (&self.sarif, verdict.sarif()),
+        ];
+        for (path, text) in texts {
+            if let Some(path) = path {
+                lts::write_file(path, |out| out.write_all(text.as_bytes()))?;
+            }
+        }
+        Ok(())
+    }
+}
