@@ -162,9 +162,7 @@ impl Checker<'_> {
             diagnosis.closest = Some(self.space.text(state));
             closest_origin = path.last().map(|&(_, origin)| origin);
         }
-        if needed.is_none() {
-            self.add_withheld(&mut layers, bound, &wanted, seen, &mut diagnosis)?;
-        }
+        self.add_withheld(&layers, bound, &wanted, seen, &mut diagnosis)?;
         let names: Vec<&str> =
             diagnosis.differs.iter().map(|difference| difference.component.as_str()).collect();
         if let Some(origin) = closest_origin
@@ -198,7 +196,7 @@ impl Checker<'_> {
     /// Adds the steps that guards alone keep from leading closer to what was observed.
     fn add_withheld(
         &mut self,
-        layers: &mut Layers,
+        layers: &Layers,
         bound: u32,
         wanted: &[(String, String)],
         seen: u32,

@@ -1,9 +1,10 @@
 //! Sequences of states that are written as a term: a list of lists, whatever their operators are called.
 //!
-//! What rules rewrite tells what a state is: a term of the kind of their left sides. Terms of other kinds are the lists
-//! around states; the kind of the innermost of them is that of a sequence.
+//! What rules rewrite tells what a state is: a term of the kind of their left sides. The operator that has states as
+//! arguments makes sequences of them, and whatever stands around that makes lists of sequences.
 
 use ::model::{Input, Starting};
+use rustc_hash::FxHashSet;
 use source::Diagnostic;
 
 use crate::engine::Engine;
@@ -12,7 +13,7 @@ use crate::language::{read_modules, start};
 use crate::names::Name;
 use crate::print;
 use crate::session::{Session, stopped};
-use crate::signature::KindId;
+use crate::signature::{KindId, SymbolId};
 use crate::syntax::tree::StatementKind;
 use crate::terms::{TermId, Terms};
 
@@ -48,7 +49,9 @@ pub(crate) fn sequences(
     kinds.sort_unstable();
     kinds.dedup();
     let states = Lists { code: &code, terms: &engine.terms, states: &kinds };
-    let Some(sequence) = states.kind_of_sequences(value) else {
+    let mut found = Vec::new();
+    states.collect(value, &states.makers(value), &mut found);
+    if found.is_empty() {
         let shown = print::one_line(&code.signature, &engine.terms, value);
         let shown: String = shown.chars().take(200).collect();
         return Err(vec![
@@ -56,9 +59,7 @@ pub(crate) fn sequences(
                 .note(format!("it is {shown}"))
                 .help("a state is a term of the kind that the rules of its module rewrite"),
         ]);
-    };
-    let mut found = Vec::new();
-    states.collect(value, sequence, &mut found);
+    }
     let shown = |states: &Vec<TermId>| {
         states.iter().map(|&state| print::one_line(&code.signature, &engine.terms, state)).collect()
     };
@@ -82,35 +83,42 @@ struct Lists<'t> {
 }
 
 impl Lists<'_> {
-    fn kind(&self, term: TermId) -> KindId {
-        self.code.signature.kind_of(self.terms.sort(term))
-    }
-
     fn is_state(&self, term: TermId) -> bool {
-        self.states.contains(&self.kind(term))
+        self.states.contains(&self.code.signature.kind_of(self.terms.sort(term)))
     }
 
-    /// The kind of a term that has states as arguments; that of states where a term is one.
-    fn kind_of_sequences(&self, term: TermId) -> Option<KindId> {
+    /// The operators that have states as arguments and no other such operator below them.
+    fn makers(&self, term: TermId) -> Vec<SymbolId> {
+        let (mut makers, mut above): (Vec<SymbolId>, Vec<SymbolId>) = (Vec::new(), Vec::new());
+        let mut seen: FxHashSet<TermId> = FxHashSet::default();
+        let mut todo = vec![(term, None)];
+        while let Some((term, parent)) = todo.pop() {
+            let Some(symbol) = self.terms.symbol(term).filter(|_| !self.is_state(term) && seen.insert(term))
+            else {
+                continue;
+            };
+            let arguments = self.terms.arguments(term);
+            if arguments.iter().any(|&argument| self.is_state(argument)) {
+                if !makers.contains(&symbol) {
+                    makers.push(symbol);
+                }
+                above.extend(parent.filter(|&parent| parent != symbol));
+            }
+            todo.extend(arguments.into_iter().map(|argument| (argument, Some(symbol))));
+        }
+        let innermost =
+            makers.iter().copied().filter(|maker| !above.contains(maker)).collect::<Vec<SymbolId>>();
+        if innermost.is_empty() { makers } else { innermost }
+    }
+
+    /// The states of every largest part that such operators make, from left to right. A state elsewhere is a sequence alone.
+    fn collect(&self, term: TermId, makers: &[SymbolId], found: &mut Vec<Vec<TermId>>) {
+        let is_made = |term: TermId| self.terms.symbol(term).is_some_and(|symbol| makers.contains(&symbol));
         let mut todo = vec![term];
         while let Some(term) = todo.pop() {
             if self.is_state(term) {
-                return Some(self.kind(term));
-            }
-            let arguments = self.terms.arguments(term);
-            if arguments.iter().any(|&argument| self.is_state(argument)) {
-                return Some(self.kind(term));
-            }
-            todo.extend(arguments.into_iter().rev());
-        }
-        None
-    }
-
-    /// The states of every part of a kind, from left to right.
-    fn collect(&self, term: TermId, sequence: KindId, found: &mut Vec<Vec<TermId>>) {
-        let mut todo = vec![term];
-        while let Some(term) = todo.pop() {
-            if self.kind(term) == sequence {
+                found.push(vec![term]);
+            } else if is_made(term) {
                 let mut states = Vec::new();
                 let mut inner = vec![term];
                 while let Some(term) = inner.pop() {
@@ -119,12 +127,10 @@ impl Lists<'_> {
                         false => inner.extend(self.terms.arguments(term).into_iter().rev()),
                     }
                 }
-                if !states.is_empty() {
-                    found.push(states);
-                }
-                continue;
+                found.push(states);
+            } else {
+                todo.extend(self.terms.arguments(term).into_iter().rev());
             }
-            todo.extend(self.terms.arguments(term).into_iter().rev());
         }
     }
 }
