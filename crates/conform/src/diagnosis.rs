@@ -317,10 +317,11 @@ impl Checker<'_> {
             diagnosis.searched = (steps, false);
             for state in layers.last() {
                 let found = self.space.steps(state)?;
-                let happens = found.iter().any(|step| {
+                let happens = found.iter().find(|step| {
                     step.label != 0 && crate::checker::label_matches(self.space.label(step.label), event)
                 });
-                if happens {
+                if let Some(step) = happens {
+                    self.add_guards(&closed, step.origin, &mut diagnosis);
                     let path = layers.path(state);
                     let labels = path.iter().filter(|&&(label, _)| label != 0);
                     diagnosis.steps = labels.map(|&(label, _)| self.space.label(label).to_owned()).collect();
@@ -338,6 +339,27 @@ impl Checker<'_> {
         }
         diagnosis.possible = possible.into_iter().map(|(label, _)| label).take(MOST_LABELS).collect();
         Ok(diagnosis)
+    }
+
+    /// Adds the conditions that hold where a step happens, and do not hold in some states.
+    fn add_guards(&mut self, states: &[u32], origin: OriginId, diagnosis: &mut Diagnosis) {
+        let mut executed = FxHashSet::default();
+        for &state in states {
+            self.space.executed(state, &mut executed);
+        }
+        let provenance = self.space.model.provenance();
+        let decisions = |origin: OriginId, outcome: bool| {
+            let marks = provenance.marks_of(origin).into_iter().map(|mark| provenance.mark(mark));
+            marks.filter(move |mark| mark.kind == MarkKind::Decision(outcome)).map(|mark| mark.span)
+        };
+        let refused: FxHashSet<Span> =
+            executed.into_iter().flat_map(|origin| decisions(origin, false)).collect();
+        let mut guards: Vec<Span> = decisions(origin, true).filter(|span| refused.contains(span)).collect();
+        guards.sort_by_key(|span| (span.file, span.start));
+        guards.dedup();
+        for span in guards {
+            diagnosis.blocked.push(Blocked { span, why: "this condition does not hold".to_owned() });
+        }
     }
 
     /// Adds the actions on a gate that are offered in some states and do not happen there.
