@@ -4,6 +4,7 @@
 //! `bench/results`. Every figure is the best of three runs (twenty-five for exploration, in turns with the peer); memory is
 //! the peak resident set of the whole process.
 
+mod conform;
 mod maude;
 mod nets;
 mod spin;
@@ -44,6 +45,9 @@ fn main() {
     }
     if runs("maude") {
         maude::section();
+    }
+    if runs("conform") {
+        conform::section();
     }
     if runs("properties") {
         properties();

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::relation::{Observed, Relation, at, kind, normal_label};
-pub(crate) use terms::split_states;
+use terms::split_states;
 
 /// How many lines are read at once.
 const LINES: usize = 1 << 13;

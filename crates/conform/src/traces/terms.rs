@@ -3,108 +3,124 @@
 use super::{Moment, Said};
 use crate::relation::Observed;
 
-/// A line: a sequence, or nothing.
+/// How deep lists may be put into parentheses.
+const MOST_NESTED: usize = 16;
+
+/// A line: a sequence, several of them with commas in between, or nothing.
 pub(super) fn said(line: &str, number: u64) -> Result<Vec<Said>, String> {
-    let line = line.trim_end_matches(|letter: char| letter == ',' || letter.is_whitespace());
-    let line = line.trim_start_matches(|letter: char| letter == ',' || letter.is_whitespace());
+    let line = line.trim_matches(|letter: char| letter == ',' || letter.is_whitespace());
     if line.is_empty() || line.starts_with("***") || line.starts_with("---") {
         return Ok(Vec::new());
     }
     let mut sequences = Vec::new();
-    for sequence in split(line, b',').ok_or("a bracket has no partner")? {
-        let inner = without_brackets(sequence.trim());
-        let states = split(inner, b'|').ok_or("a bracket has no partner")?;
-        let mut states: Vec<&str> = states.into_iter().map(str::trim).collect();
-        if states.last() == Some(&"nil") {
-            states.pop();
-        }
-        if let Some(position) = states.iter().position(|state| state.is_empty()) {
-            return Err(format!("there is no state at position {position}"));
-        }
-        let moment = |state: &str| Moment {
-            event: None,
-            state: Some(Observed::Whole(without_brackets(state).to_owned())),
-            line: number,
-        };
-        sequences.push(Said::Sequence(states.into_iter().map(moment).collect()));
-    }
+    add(line, number, 0, &mut sequences)?;
     Ok(sequences)
 }
 
 /// The states of a line, as far as that can be told.
-pub(crate) fn split_states(line: &str) -> Vec<&str> {
-    split(without_brackets(line), b'|').unwrap_or_default()
-}
-
-/// A text without the parentheses around it, if they belong together.
-fn without_brackets(text: &str) -> &str {
-    let mut text = text.trim();
-    // More than that nobody writes, and looking takes time for each.
-    for _ in 0..8 {
-        let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { break };
-        let mut depth = 0i32;
-        let belong = outside_of_strings(inner).all(|(_, byte)| {
-            depth += i32::from(byte == b'(') - i32::from(byte == b')');
-            depth >= 0
-        });
-        if !belong {
-            break;
-        }
-        text = inner.trim();
+pub(super) fn split_states(line: &str) -> Vec<&str> {
+    let line = line.trim_matches(|letter: char| letter == ',' || letter.is_whitespace());
+    match unwrapped(line).or_else(|| signs(line).map(|signs| (line, signs))) {
+        Some((inner, signs)) => parts(inner, &signs.bars),
+        None => Vec::new(),
     }
-    text
 }
 
-/// The parts between a sign that stands alone, outside of all brackets; none where brackets have no partners.
-fn split(text: &str, sign: u8) -> Option<Vec<&str>> {
-    let bytes = text.as_bytes();
-    let separates = |at: usize| {
-        let ends = |byte: Option<&u8>| {
-            byte.is_none_or(|byte| byte.is_ascii_whitespace() || b"()[]{},".contains(byte))
-        };
-        sign == b','
-            || (ends(at.checked_sub(1).and_then(|before| bytes.get(before))) && ends(bytes.get(at + 1)))
+fn add(text: &str, number: u64, depth: usize, sequences: &mut Vec<Said>) -> Result<(), String> {
+    let Some((inner, signs)) = unwrapped(text).or_else(|| signs(text).map(|signs| (text, signs))) else {
+        return Err("a bracket has no partner".to_owned());
     };
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
-    for (at, byte) in outside_of_strings(text) {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth -= 1,
-            _ if byte == sign && depth == 0 && separates(at) => {
-                parts.push(&text[start..at]);
-                start = at + 1;
+    if !signs.commas.is_empty() && depth < MOST_NESTED {
+        for part in parts(inner, &signs.commas) {
+            add(part, number, depth + 1, sequences)?;
+        }
+        return Ok(());
+    }
+    let mut states = parts(inner, &signs.bars);
+    if states.last() == Some(&"nil") {
+        states.pop();
+    }
+    if let Some(position) = states.iter().position(|state| state.is_empty()) {
+        return Err(format!("there is no state at position {position}"));
+    }
+    let moment = |state: &str| Moment {
+        event: None,
+        state: Some(Observed::Whole(unwrapped(state).map_or(state, |(inner, _)| inner).to_owned())),
+        line: number,
+    };
+    sequences.push(Said::Sequence(states.into_iter().map(moment).collect()));
+    Ok(())
+}
+
+/// Where a text can be taken apart, outside of all brackets.
+struct Signs {
+    commas: Vec<usize>,
+    bars: Vec<usize>,
+}
+
+/// What is inside of the parentheses around a text, if they belong together.
+fn unwrapped(text: &str) -> Option<(&str, Signs)> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?.trim();
+    signs(inner).map(|signs| (inner, signs))
+}
+
+fn parts<'t>(text: &'t str, signs: &[usize]) -> Vec<&'t str> {
+    let mut parts = Vec::with_capacity(signs.len() + 1);
+    let mut start = 0;
+    for &sign in signs {
+        parts.push(text[start..sign].trim());
+        start = sign + 1;
+    }
+    parts.push(text[start..].trim());
+    parts
+}
+
+/// What a byte means here.
+const MEANING: [u8; 256] = {
+    let mut meaning = [0; 256];
+    let signs = b"([{)]},|\"`";
+    let mut at = 0;
+    while at < signs.len() {
+        meaning[signs[at] as usize] = at as u8 + 1;
+        at += 1;
+    }
+    meaning
+};
+
+/// The commas, and the bars that stand alone; none where brackets have no partners. A backquote takes the meaning from what
+/// follows it, and nothing has one in a string.
+fn signs(text: &str) -> Option<Signs> {
+    let bytes = text.as_bytes();
+    let ends =
+        |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace() || b"()[]{},".contains(byte));
+    let mut signs = Signs { commas: Vec::new(), bars: Vec::new() };
+    let (mut depth, mut at) = (0i32, 0);
+    while at < bytes.len() {
+        match MEANING[usize::from(bytes[at])] {
+            0 => {}
+            1..=3 => depth += 1,
+            4..=6 => {
+                depth -= 1;
+                if depth < 0 {
+                    return None;
+                }
             }
+            7 if depth == 0 => signs.commas.push(at),
+            8 if depth == 0 => {
+                if ends(at.checked_sub(1).and_then(|before| bytes.get(before))) && ends(bytes.get(at + 1)) {
+                    signs.bars.push(at);
+                }
+            }
+            9 => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            10 => at += 1,
             _ => {}
         }
-        if depth < 0 {
-            return None;
-        }
+        at += 1;
     }
-    parts.push(&text[start..]);
-    (depth == 0).then_some(parts)
-}
-
-/// The bytes that are not in strings, with their places. A backquote takes the meaning from what follows it.
-fn outside_of_strings(text: &str) -> impl Iterator<Item = (usize, u8)> {
-    let (mut quoted, mut escaped) = (false, false);
-    text.bytes().enumerate().filter(move |&(_, byte)| {
-        if std::mem::take(&mut escaped) {
-            return false;
-        }
-        match byte {
-            b'"' => {
-                quoted = !quoted;
-                false
-            }
-            b'\\' if quoted => {
-                escaped = true;
-                false
-            }
-            b'`' if !quoted => {
-                escaped = true;
-                false
-            }
-            _ => !quoted,
-        }
-    })
+    (depth == 0).then_some(signs)
 }
