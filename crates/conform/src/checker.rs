@@ -536,6 +536,7 @@ impl<'m> Checker<'m> {
                     next.push(step.target);
                     if self.settings.cover {
                         self.origins.insert(step.origin);
+                        self.space.executed(step.target, &mut self.origins);
                     }
                 }
             }

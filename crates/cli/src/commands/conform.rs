@@ -160,18 +160,7 @@ impl Acceptance {
 
     /// Reads the relation.
     pub fn relation(&self) -> Result<Relation, Failure> {
-        let Some(path) = &self.map else { return Ok(Relation::default()) };
-        let text = lts::read_text(path)?;
-        let relation = Relation::parse(&text).map_err(|wrong| {
-            let mut sources = Sources::new();
-            let file = sources.add(path.display().to_string(), text.clone());
-            let mut diagnostic = Diagnostic::error(wrong.message);
-            if let Some(range) = wrong.range {
-                let span = source::Span { file, start: range.start as u32, end: range.end as u32 };
-                diagnostic = diagnostic.label(span, "here");
-            }
-            Failure { code: 2, diagnostics: vec![diagnostic], sources }
-        })?;
+        let relation = self.map.as_deref().map(read_relation).transpose()?.unwrap_or_default();
         if self.ioco && (relation.events.inputs.is_empty() || relation.events.outputs.is_empty()) {
             return Err(Failure::wrong("--ioco needs to know inputs and outputs")
                 .help("list gates under `inputs` and `outputs` of [events] in the relation (--map FILE)"));
@@ -235,6 +224,20 @@ impl Acceptance {
         terminal.warn(&opened.sources, opened.program.warnings());
         Ok(Subject::Model(Box::new(opened)))
     }
+}
+
+fn read_relation(path: &Path) -> Result<Relation, Failure> {
+    let text = lts::read_text(path)?;
+    Relation::parse(&text).map_err(|wrong| {
+        let mut sources = Sources::new();
+        let file = sources.add(path.display().to_string(), text.clone());
+        let mut diagnostic = Diagnostic::error(wrong.message);
+        if let Some(range) = wrong.range {
+            let span = source::Span { file, start: range.start as u32, end: range.end as u32 };
+            diagnostic = diagnostic.label(span, "here");
+        }
+        Failure { code: 2, diagnostics: vec![diagnostic], sources }
+    })
 }
 
 /// What traces are checked against.
