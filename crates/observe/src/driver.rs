@@ -189,6 +189,7 @@ impl Driver {
         self.summary.steps += 1;
         self.chosen.push(chosen);
         record.running = chosen;
+        record.tainted = false;
         record.position = self.position.saturating_sub(self.prefix.len());
         if record.operations.len() <= chosen {
             record.operations.resize(chosen + 1, Operation::Unknown);
@@ -280,7 +281,7 @@ impl Driver {
         let mut states: Vec<StateId> = match &mut self.choice {
             Choice::Systematic(search) => {
                 let unfinished = if end == End::Finished { 0 } else { waiting(record) };
-                search.end(record, unfinished);
+                search.end(record, unfinished, end == End::Panic);
                 search.states(self.whole).collect()
             }
             _ => std::mem::take(&mut self.states),
@@ -424,7 +425,7 @@ pub(crate) fn run(
         let result = catch_unwind(AssertUnwindSafe(move || {
             runner.run(move || {
                 // Never chosen, so it costs little more than its entry in shuttle's list.
-                drop(shuttle::thread::spawn(|| {}));
+                drop(shuttle::future::spawn(async {}));
                 let start = (*start).clone();
                 guarded(|| body(start));
             })

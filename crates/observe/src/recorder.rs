@@ -103,6 +103,8 @@ pub(crate) struct Record {
     pub births: Vec<usize>,
     /// A mutex was tried rather than taken, in any execution.
     pub tried: bool,
+    /// The running step did something to others that was not announced.
+    pub tainted: bool,
     /// The first panic: what it said.
     pub failure: Option<String>,
     buffer: String,
@@ -122,6 +124,7 @@ impl Record {
         self.held.clear();
         self.made.clear();
         self.births.clear();
+        self.tainted = false;
         self.failure = None;
     }
 
@@ -286,6 +289,13 @@ pub(crate) fn born(task: usize) {
             let position = record.position;
             Record::set(&mut record.births, task, position);
         });
+    }
+}
+
+/// The running step does something to others without a scheduling point, such as leaving a channel: it depends on everything.
+pub(crate) fn taint() {
+    if is_active() {
+        with(|record| record.tainted = true);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Synchronisation under a controlled scheduler, to be used in place of [`std::sync`].
 //!
-//! [`Mutex`], [`Condvar`] and the atomic types tell the explorer which object they use, which makes the reduction effective.
+//! [`Mutex`], [`Condvar`], channels and the atomic types tell the explorer which object they use, which makes the reduction effective.
 //! Everything else is shuttle's, and depends on everything. Objects belong to one execution: make them in the program's
 //! closure, not in a `static`.
 
 pub mod atomic;
+pub mod mpsc;
 
 use crate::footprint::{Object, Operation};
 use crate::recorder;
@@ -13,7 +14,7 @@ use std::ops::{Deref, DerefMut};
 
 pub use shuttle::sync::{
     Arc, Barrier, BarrierWaitResult, LockResult, Once, OnceState, PoisonError, RwLock, RwLockReadGuard,
-    RwLockWriteGuard, TryLockError, TryLockResult, Weak, mpsc,
+    RwLockWriteGuard, TryLockError, TryLockResult, Weak,
 };
 
 /// A mutex, as [`std::sync::Mutex`].

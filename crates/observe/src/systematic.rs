@@ -213,8 +213,12 @@ impl Systematic {
     }
 
     /// The execution is over: what its last step did, and what others would have done next.
-    pub fn end(&mut self, record: &mut Record, unfinished: Tasks) {
+    pub fn end(&mut self, record: &mut Record, unfinished: Tasks, panicked: bool) {
         let state = record.state();
+        if panicked && let Some(last) = self.path.last_mut() {
+            // A panic ends everything, so that its order with any other step matters.
+            last.operation = Operation::Unknown;
+        }
         self.complete(record, state);
         if self.reduce && !self.hashed {
             let mut rest = unfinished;
@@ -236,6 +240,7 @@ impl Systematic {
         let operation = match node.operation {
             // A task that ends can end everything.
             Operation::Finished => Operation::Unknown,
+            _ if record.tainted => Operation::Unknown,
             other => other,
         };
         node.step = Step { operation, observed: state != node.state };
