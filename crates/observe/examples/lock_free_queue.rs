@@ -5,7 +5,7 @@
 //! `--flawed` the version stays 0: a thread that was away for long takes a node that was freed and used again for the one that
 //! it knew (the ABA problem), and exchanges `head` for a node that is not in the queue any more.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::VecDeque;
 use std::process::ExitCode;
 use watershed_observe::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -135,11 +135,20 @@ impl Queue {
     }
 }
 
-#[derive(Clone, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone)]
 enum Operation {
     Enqueue(u64),
     Dequeue,
+}
+
+/// As the model writes it.
+impl Serialize for Operation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Operation::Enqueue(value) => serializer.collect_str(&format_args!("enqueue({value})")),
+            Operation::Dequeue => serializer.serialize_str("dequeue"),
+        }
+    }
 }
 
 /// What a thread has still to do and what it has got.

@@ -49,7 +49,8 @@ impl State {
                     && (bit == self.sb || self.data < LIMIT)
                 {
                     self.ac.clear();
-                    if bit != self.sb {
+                    // The planted flaw: every acknowledgement is taken for that of the datum which was sent last.
+                    if (bit != self.sb || flawed) && self.data < LIMIT {
                         self.data += 1;
                         self.sb = !self.sb;
                     }
@@ -58,11 +59,10 @@ impl State {
             (1, false) => self.ac = vec![self.rb],
             (1, true) => {
                 if let Some(packet) = self.dc.pop()
-                    // The planted flaw: the bit is not looked at, so that an old datum is stored again.
-                    && (packet.bit == self.rb || flawed)
+                    && packet.bit == self.rb
                 {
                     self.buf.push(packet.data);
-                    self.rb = !packet.bit;
+                    self.rb = !self.rb;
                 }
             }
             (2, false) => self.dc.clear(),
@@ -96,6 +96,8 @@ fn main() -> ExitCode {
     let flawed = arguments().iter().any(|argument| argument == "--flawed");
     Program::from_states("simple_communication", move |start| run(start.unwrap_or_else(State::new), flawed))
         .complete()
-        .about("Arguments of the program: --flawed (the receiver does not look at the bit)")
+        .about(
+            "Arguments of the program: --flawed (the sender does not look at the bit of an acknowledgement)",
+        )
         .main()
 }
