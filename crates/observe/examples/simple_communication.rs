@@ -72,20 +72,23 @@ impl State {
     }
 }
 
+/// A thread does its two actions in turn, for ever.
+fn alternate(shared: &Mutex<State>, number: usize, flawed: bool) {
+    loop {
+        let mut state = shared.lock().unwrap();
+        let turn = state.turns[number];
+        state.act(number, turn, flawed);
+        state.turns[number] = !turn;
+        observe_all!(&*state);
+    }
+}
+
 fn run(start: State, flawed: bool) {
     observe_all!(&start);
     let shared = Arc::new(Mutex::new(start));
     let threads = [0, 1, 2].map(|number| {
         let shared = shared.clone();
-        thread::spawn(move || {
-            loop {
-                let mut state = shared.lock().unwrap();
-                let turn = state.turns[number];
-                state.act(number, turn, flawed);
-                state.turns[number] = !turn;
-                observe_all!(&*state);
-            }
-        })
+        thread::spawn(move || alternate(&shared, number, flawed))
     });
     for thread in threads {
         thread.join().unwrap();

@@ -40,6 +40,9 @@ enum Choice {
     Plan(Plan),
 }
 
+/// How an execution fails: a panic with its text, or a deadlock.
+type Failure = (End, Option<String>);
+
 struct Driver {
     choice: Choice,
     hashed: bool,
@@ -61,7 +64,7 @@ struct Driver {
     frontier_hash: u64,
     error: Option<String>,
     exhausted: bool,
-    sent: FxHashSet<Vec<StateId>>,
+    sent: FxHashSet<(Vec<StateId>, Option<Failure>)>,
     frontier: Vec<(Frontier, u64)>,
     known_frontier: FxHashSet<u64>,
     events: Vec<Event>,
@@ -182,7 +185,7 @@ impl Driver {
             return self.stop(End::Deadlock, Some(waiting));
         }
         let chosen = match self.position.checked_sub(self.prefix.len()) {
-            None => self.follow_prefix(),
+            None => self.follow_prefix(record),
             Some(position) => self.choose(record, position, current, yields),
         }?;
         self.position += 1;
@@ -197,7 +200,10 @@ impl Driver {
         Some(chosen)
     }
 
-    fn follow_prefix(&mut self) -> Option<usize> {
+    fn follow_prefix(&mut self, record: &mut Record) -> Option<usize> {
+        if matches!(self.choice, Choice::Replay) {
+            self.states.push(record.state());
+        }
         let task = self.prefix[self.position];
         if self.runnable.contains(&task) {
             return Some(task);
@@ -241,7 +247,7 @@ impl Driver {
             };
         }
         let state = record.state();
-        if position == 0 || self.states.last() != Some(&state) {
+        if self.states.last() != Some(&state) {
             self.states.push(state);
         }
         if position >= self.depth {
@@ -296,12 +302,12 @@ impl Driver {
         if end == End::Depth && !matches!(self.choice, Choice::Replay) {
             self.cut(record, last);
         }
-        // A failure is always sent; otherwise a sequence that was sent already, or shows no step, says nothing new.
-        let says_something = states.len() > 1 || self.whole;
-        if failing || (says_something && !self.sent.contains(&states)) {
+        // A sequence that was sent already says nothing new, nor does one without a step, unless it fails.
+        let says_something = failing || states.len() > 1 || self.whole;
+        let failure = failing.then(|| (end, message.clone()));
+        let texts = states.iter().map(|state| record.states.text(*state)).collect();
+        if says_something && self.sent.insert((states, failure)) {
             self.summary.sequences += 1;
-            let texts = states.iter().map(|state| record.states.text(*state)).collect();
-            self.sent.insert(states);
             let schedule = self.schedule();
             self.events.push(Event::Sequence(Sequence { states: texts, schedule, end, message }));
         }

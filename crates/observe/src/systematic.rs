@@ -27,6 +27,7 @@ pub(crate) type Tasks = u64;
 #[derive(Default)]
 struct Node {
     state: StateId,
+    runnable: Tasks,
     enabled: Tasks,
     /// To be tried, and tried already.
     todo: Tasks,
@@ -148,8 +149,8 @@ impl Systematic {
         let position = self.position;
         if position + 1 < self.path.len() {
             self.position += 1;
-            let chosen = self.path[position].chosen;
-            return if runnable >> chosen & 1 == 1 { Verdict::Run(chosen) } else { Verdict::Unstable };
+            let node = &self.path[position];
+            return if runnable == node.runnable { Verdict::Run(node.chosen) } else { Verdict::Unstable };
         }
         if position + 1 == self.path.len() && position == self.fresh && !record.recording {
             // The last known point: another task goes on from here.
@@ -157,11 +158,7 @@ impl Systematic {
             self.position += 1;
             let node = &mut self.path[position];
             node.operation = record.operation(node.chosen);
-            return if runnable >> node.chosen & 1 == 1 {
-                Verdict::Run(node.chosen)
-            } else {
-                Verdict::Unstable
-            };
+            return if runnable == node.runnable { Verdict::Run(node.chosen) } else { Verdict::Unstable };
         }
         let state = record.state();
         self.complete(record, state);
@@ -197,7 +194,7 @@ impl Systematic {
             Some(current) if wanted >> current & 1 == 1 => current,
             _ => wanted.trailing_zeros() as usize,
         };
-        let mut node = Node { state, enabled, chosen, asleep, todo: wanted, ..Node::default() };
+        let mut node = Node { state, runnable, enabled, chosen, asleep, todo: wanted, ..Node::default() };
         node.operation = record.operation(chosen);
         if self.reduce && !self.hashed {
             node.todo = 1 << chosen;

@@ -169,7 +169,7 @@ fn explore(program: &Program, reduction: Reduction, executions: usize) -> Option
 #[test]
 fn reduction_finds_what_trying_everything_finds() {
     let (mut compared, mut full, mut reduced, mut deadlocks, mut panics) = (0, 0, 0, 0, 0);
-    for seed in 1..=500 {
+    for seed in 1..=300 {
         let code = random_program(seed);
         let shown = format!("seed {seed}: {code:?}");
         let program = Program::new("random", move || run(&code));
@@ -188,15 +188,13 @@ fn reduction_finds_what_trying_everything_finds() {
     println!(
         "{compared} programs, {full} executions, {reduced} reduced; {deadlocks} with deadlocks, {panics} with panics"
     );
-    assert!(compared > 300 && deadlocks > 5 && panics > 5 && reduced * 2 < full);
+    assert!(compared > 180 && deadlocks > 3 && panics > 3 && reduced * 2 < full);
 }
 
+type Pairs = BTreeSet<(String, String)>;
+
 /// Pairs of neighbours, and how things end: what recognising states must preserve.
-fn pairs(
-    program: &Program,
-    reduction: Reduction,
-    whole: bool,
-) -> (BTreeSet<(String, String)>, BTreeSet<(String, End)>, usize) {
+fn pairs(program: &Program, reduction: Reduction, whole: bool) -> (Pairs, BTreeSet<(String, End)>, usize) {
     let found =
         program.explore(&Job { strategy: Strategy::Systematic(reduction), whole, ..Job::systematic() });
     let (mut pairs, mut ends) = (BTreeSet::new(), BTreeSet::new());
@@ -212,7 +210,7 @@ fn pairs(
 #[test]
 fn recognising_states_loses_no_pair_of_neighbours() {
     let (mut plain, mut hashed) = (0, 0);
-    for seed in 1001..=1200 {
+    for seed in 1001..=1120 {
         let code: Vec<Vec<Instruction>> = random_program(seed)
             .into_iter()
             // What is in mutexes, variables and channels is not observed here, so it must not matter.
