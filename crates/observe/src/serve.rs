@@ -1,0 +1,186 @@
+//! The program as a partner of Watershed: jobs as lines on the standard input, results as lines on the standard output.
+//!
+//! Each message is one line of JSON. Messages of the program begin with the byte 0x1e (RFC 7464), so that they can be told
+//! from what the program itself prints.
+
+use crate::program::{Event, Job, Program, Reduction, Start, Strategy, Summary};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::io::{self, BufRead, Write};
+
+#[derive(Deserialize)]
+struct Message {
+    job: Request,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    id: Value,
+    #[serde(default)]
+    start: Option<RequestedStart>,
+    #[serde(default)]
+    depth: Option<usize>,
+    strategy: RequestedStrategy,
+    #[serde(default)]
+    executions: Option<usize>,
+    #[serde(default)]
+    whole: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RequestedStart {
+    State(Value),
+    Schedule(String),
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "name", rename_all = "lowercase")]
+enum RequestedStrategy {
+    Systematic {
+        #[serde(default)]
+        reduction: RequestedReduction,
+    },
+    Pct {
+        bugs: usize,
+        #[serde(default)]
+        seed: u64,
+    },
+    Random {
+        #[serde(default)]
+        seed: u64,
+    },
+    Replay,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum RequestedReduction {
+    #[default]
+    None,
+    Dependence,
+}
+
+impl Request {
+    fn job(self) -> Result<Job, String> {
+        let start = match self.start {
+            None => Start::Beginning,
+            Some(RequestedStart::State(state)) => Start::State(state),
+            Some(RequestedStart::Schedule(text)) => {
+                Start::Schedule(text.parse().map_err(|error| format!("the start: {error}"))?)
+            }
+        };
+        let strategy = match self.strategy {
+            RequestedStrategy::Systematic { reduction: RequestedReduction::None } => {
+                Strategy::Systematic(Reduction::None)
+            }
+            RequestedStrategy::Systematic { reduction: RequestedReduction::Dependence } => {
+                Strategy::Systematic(Reduction::Dependence)
+            }
+            RequestedStrategy::Pct { bugs, seed } => Strategy::Pct { bugs, seed },
+            RequestedStrategy::Random { seed } => Strategy::Random { seed },
+            RequestedStrategy::Replay => Strategy::Replay,
+        };
+        Ok(Job { start, depth: self.depth, strategy, executions: self.executions, whole: self.whole })
+    }
+}
+
+#[derive(Serialize)]
+struct SequenceMessage<'a> {
+    job: &'a Value,
+    states: Vec<&'a RawValue>,
+    schedule: String,
+    end: String,
+    message: &'a Option<String>,
+}
+
+#[derive(Serialize)]
+struct FrontierMessage<'a> {
+    job: &'a Value,
+    state: &'a RawValue,
+    schedule: String,
+    hash: String,
+}
+
+/// A state is stored as the text that it is sent as.
+fn raw(text: &str) -> &RawValue {
+    serde_json::from_str(text).expect("an observed state is JSON")
+}
+
+/// Answers jobs until the input ends.
+pub(crate) fn serve(program: &Program, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    let mut starts = vec!["schedule"];
+    if program.starts_from_states() {
+        starts.push("state");
+    }
+    let hello = json!({"hello": {"protocol": 1, "program": program.name(), "starts": starts, "hash": program.is_complete()}});
+    say(&mut output, &hello)?;
+    output.flush()?;
+    for line in input.lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let (id, job) = match serde_json::from_str::<Message>(line.trim_start_matches('\u{1e}')) {
+            Ok(message) => (message.job.id.clone(), message.job.job()),
+            Err(error) => (Value::Null, Err(format!("this is no job: {error}"))),
+        };
+        let result = job.and_then(|job| answer(program, &id, &job, &mut output));
+        match result {
+            Ok(done) => {
+                let Summary { executions, steps, states, sequences, complete } = done;
+                say(
+                    &mut output,
+                    &json!({"done": {"job": id, "executions": executions, "steps": steps, "states": states,
+                        "sequences": sequences, "complete": complete}}),
+                )?;
+            }
+            Err(message) => say(&mut output, &json!({"error": {"job": id, "message": message}}))?,
+        }
+        output.flush()?;
+    }
+    Ok(())
+}
+
+fn answer(program: &Program, id: &Value, job: &Job, output: &mut impl Write) -> Result<Summary, String> {
+    let mut failure = None;
+    let summary = program.run(job, |event| {
+        let written = match &event {
+            Event::Sequence(sequence) => {
+                let states = sequence.states.iter().map(|state| raw(state)).collect();
+                let (schedule, end) = (sequence.schedule.to_string(), sequence.end.to_string());
+                let message = SequenceMessage { job: id, states, schedule, end, message: &sequence.message };
+                #[derive(Serialize)]
+                struct Line<'a> {
+                    sequence: SequenceMessage<'a>,
+                }
+                say(output, &Line { sequence: message })
+            }
+            Event::Frontier(frontier) => {
+                let schedule = frontier.schedule.to_string();
+                let hash = format!("{:016x}", frontier.hash.unwrap_or_default());
+                let message = FrontierMessage { job: id, state: raw(&frontier.state), schedule, hash };
+                #[derive(Serialize)]
+                struct Line<'a> {
+                    frontier: FrontierMessage<'a>,
+                }
+                say(output, &Line { frontier: message })
+            }
+        };
+        if let Err(error) = written {
+            failure.get_or_insert(error);
+        }
+    })?;
+    match failure {
+        Some(error) => Err(format!("the results cannot be written: {error}")),
+        None => Ok(summary),
+    }
+}
+
+fn say(output: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut line = vec![0x1e];
+    serde_json::to_writer(&mut line, message)?;
+    line.push(b'\n');
+    output.write_all(&line)
+}
