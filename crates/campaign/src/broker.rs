@@ -349,6 +349,8 @@ struct Scripts {
     finish: Script,
     give_back: Script,
     beat: Script,
+    leave: Script,
+    status: Script,
 }
 
 impl BrokerStore {
@@ -367,6 +369,8 @@ impl BrokerStore {
             finish: script(include_str!("scripts/finish.lua")),
             give_back: script(include_str!("scripts/give_back.lua")),
             beat: script(include_str!("scripts/beat.lua")),
+            leave: script(include_str!("scripts/leave.lua")),
+            status: script(include_str!("scripts/status.lua")),
         };
         Ok(Self { link, settings: settings.clone(), scripts: Arc::new(scripts) })
     }
@@ -503,80 +507,52 @@ impl Store for BrokerStore {
     }
 
     fn leave(&mut self, worker: &Worker, consumers: &[String]) -> Result<(), CampaignError> {
-        let key = |name: &str| format!("{}{name}", self.link.prefix);
-        let mut pipeline = redis::pipe();
-        for hash in ["workers", "beats"] {
-            pipeline.cmd("HDEL").arg(key(hash)).arg(&worker.name).ignore();
-        }
-        for consumer in consumers {
-            // Its jobs were finished or given back, and a consumer that never fetched anything does not exist.
-            pipeline.cmd("XGROUP").arg("DELCONSUMER").arg(key("jobs")).arg("workers").arg(consumer).ignore();
-        }
-        self.link.call(|connection| pipeline.query::<()>(connection))
+        let names = [&worker.name].into_iter().chain(consumers);
+        let arguments: Vec<Vec<u8>> = names.map(|name| name.clone().into_bytes()).collect();
+        self.run::<u64>(|scripts| &scripts.leave, &arguments).map(drop)
     }
 
     fn status(&mut self, most: usize) -> Result<Status, CampaignError> {
-        let prefix = self.link.prefix.clone();
-        let key = |name: &str| format!("{prefix}{name}");
-        let mut pipeline = redis::pipe();
-        pipeline.atomic();
-        pipeline.cmd("GET").arg(key("state"));
-        for hash in ["counts", "layers", "poison", "reasons", "workers", "beats"] {
-            pipeline.cmd("HGETALL").arg(key(hash));
-        }
-        pipeline.cmd("XPENDING").arg(key("jobs")).arg("workers");
-        pipeline.cmd("HLEN").arg(key("next"));
-        for set in ["accepted", "rejected", "undecided", "states"] {
-            pipeline.cmd("SCARD").arg(key(set));
-        }
-        pipeline.cmd("HKEYS").arg(key("failures")).cmd("TIME");
         type Texts = BTreeMap<String, String>;
         type Numbers = BTreeMap<String, u64>;
-        type Parts = (
-            (Option<String>, Numbers, Numbers, Texts, Texts, Texts, Numbers),
-            (u64, redis::Value, redis::Value, redis::Value),
-            u64,
-            (u64, u64, u64, u64),
-            Vec<String>,
-            (u64, u64),
-        );
-        let parts: Vec<redis::Value> = self.link.call(|connection| pipeline.query(connection))?;
-        let read = || -> RedisResult<Parts> {
-            let part = |at: usize| parts.get(at).cloned().unwrap_or(redis::Value::Nil);
-            let number = |at| redis::from_redis_value::<u64>(part(at));
-            Ok((
-                (
-                    redis::from_redis_value(part(0))?,
-                    redis::from_redis_value(part(1))?,
-                    redis::from_redis_value(part(2))?,
-                    redis::from_redis_value(part(3))?,
-                    redis::from_redis_value(part(4))?,
-                    redis::from_redis_value(part(5))?,
-                    redis::from_redis_value(part(6))?,
-                ),
-                redis::from_redis_value(part(7))?,
-                number(8)?,
-                (number(9)?, number(10)?, number(11)?, number(12)?),
-                redis::from_redis_value(part(13))?,
-                redis::from_redis_value(part(14))?,
-            ))
+        let parts: Vec<redis::Value> = self.run(|scripts| &scripts.status, &[])?;
+        let mut parts = parts.into_iter();
+        let mut part = || parts.next().unwrap_or(redis::Value::Nil);
+        let mut read = || {
+            let state: String = redis::from_redis_value(part())?;
+            let (counts, layers): (Numbers, Numbers) =
+                (redis::from_redis_value(part())?, redis::from_redis_value(part())?);
+            let (poison, reasons): (Texts, Texts) =
+                (redis::from_redis_value(part())?, redis::from_redis_value(part())?);
+            let (workers, beats): (Texts, Numbers) =
+                (redis::from_redis_value(part())?, redis::from_redis_value(part())?);
+            let mut number = || redis::from_redis_value::<u64>(part());
+            let tally = Tally {
+                state,
+                counts,
+                layers,
+                running: number()?,
+                frontier: number()?,
+                accepted: number()?,
+                rejected: number()?,
+                undecided: number()?,
+                states: number()?,
+                ..Tally::default()
+            };
+            let causes: Vec<String> = redis::from_redis_value(part())?;
+            let time: (u64, u64) = redis::from_redis_value(part())?;
+            Ok::<_, redis::ParsingError>((tally, poison, reasons, workers, beats, causes, time))
         };
-        let (hashes, pending, frontier, sets, mut causes, time) =
-            read().map_err(|error| self.link.describe(&error))?;
-        let (state, counts, layers, poison, reasons, workers, beats) = hashes;
-        let Some(state) = state else {
-            let (address, campaign) = (self.link.broker.to_string(), self.link.campaign.clone());
-            return Err(CampaignError::Lost { address, campaign });
-        };
-        let failure_count = causes.len() as u64;
+        let (mut tally, poison, reasons, workers, beats, mut causes, time) =
+            read().map_err(|error| self.unreadable(error))?;
+        tally.failure_count = causes.len() as u64;
         causes.sort_unstable();
         causes.truncate(most);
-        let mut failures = Vec::new();
         for causes in causes.chunks(1000) {
             let mut command = redis::cmd("HMGET");
-            command.arg(key("failures")).arg(causes);
+            command.arg(format!("{}failures", self.link.prefix)).arg(causes);
             let found: Vec<Option<String>> = self.link.call(|connection| command.query(connection))?;
-            failures.extend(found.into_iter().flatten().filter_map(|text| Ranked(text).content().ok()));
+            tally.failures.extend(found.into_iter().flatten().filter_map(|text| Ranked(text).content().ok()));
         }
         let now = time.0 * 1000 + time.1 / 1000;
         let workers: Vec<Worker> = workers
@@ -588,26 +564,13 @@ impl Store for BrokerStore {
             })
             .collect();
         let alive = |worker: &&Worker| worker.silent_seconds < self.settings.patience.lease_seconds as f64;
-        let started = counts.get("started").copied().unwrap_or(now);
-        let ended = counts.get("ended").copied().unwrap_or(now);
+        let started = tally.counts.get("started").copied().unwrap_or(now);
+        let ended = tally.counts.get("ended").copied().unwrap_or(now);
         let poison = poison.into_iter().map(|(job, record)| {
             let reason = reasons.get(&job).map_or("", String::as_str);
             Reason::poison(job, &Ranked(record), reason)
         });
-        let tally = Tally {
-            state,
-            counts,
-            layers,
-            running: pending.0,
-            frontier,
-            accepted: sets.0,
-            rejected: sets.1,
-            undecided: sets.2,
-            states: sets.3,
-            failure_count,
-            failures,
-            poison: poison.collect(),
-        };
+        tally.poison = poison.collect();
         Ok(Status {
             campaign: self.link.campaign.clone(),
             place: self.link.broker.to_string(),

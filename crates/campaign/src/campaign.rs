@@ -35,7 +35,7 @@ pub struct Place(Kept);
 #[derive(Clone, Debug)]
 enum Kept {
     Folder(PathBuf),
-    Broker(Broker, String),
+    Broker(Box<Broker>, String),
 }
 
 impl Place {
@@ -62,7 +62,7 @@ impl Place {
                 format!("the name {name:?} has other characters than letters, digits, `.`, `-` and `_`");
             return Err(CampaignError::Settings { reason });
         }
-        Ok(Self(Kept::Broker(broker, name.to_owned())))
+        Ok(Self(Kept::Broker(Box::new(broker), name.to_owned())))
     }
 }
 

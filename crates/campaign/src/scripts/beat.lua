@@ -1,6 +1,8 @@
 -- A heartbeat: renews the leases of a worker's jobs and publishes those of silent workers again.
 -- ARGV: worker, what it says of itself, lease in milliseconds, then consumer and ticket of each job that it has
 local now = milliseconds()
+-- A script whose first change needs no memory is carried out even when there is none left, and a heartbeat must be.
+redis.call('HDEL', key('beats'), ARGV[1])
 redis.call('HSET', key('workers'), ARGV[1], ARGV[2])
 redis.call('HSET', key('beats'), ARGV[1], string.format('%.0f', now))
 for position = 4, #ARGV, 2 do

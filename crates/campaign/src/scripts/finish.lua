@@ -3,6 +3,7 @@
 -- of each in front: counts (name, number), frontier (name, record), failures (name, record)
 local id, ticket, layer = ARGV[1], ARGV[2], ARGV[3]
 local rank = tonumber(ARGV[4])
+-- Like that, a script is carried out even when the server's memory is full: results may be handed in when nothing is fetched.
 withdraw(ticket)
 -- A job is done if it is not among the records any more.
 if redis.call('HDEL', key('records'), id) == 0 then

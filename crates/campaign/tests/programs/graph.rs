@@ -84,7 +84,7 @@ fn main() {
                     say(json!({"done": {"job": "another", "complete": true}}));
                 }
                 if at_node("--no-json", node) {
-                    print!("\u{1e}{{ this is no JSON\n");
+                    println!("\u{1e}{{ this is no JSON");
                 }
                 if at_node("--hello-again", node) {
                     say(json!({"hello": {"protocol": 1, "program": "graph", "starts": [], "hash": true}}));
