@@ -68,6 +68,20 @@ impl Broker {
         self
     }
 
+    /// With the password of the environment variable `WATERSHED_BROKER_PASSWORD`, if there is one.
+    ///
+    /// ```
+    /// let broker = campaign::Broker::parse("redis://localhost")?.with_password_of_environment();
+    /// # Ok::<(), campaign::CampaignError>(())
+    /// ```
+    #[must_use]
+    pub fn with_password_of_environment(self) -> Self {
+        match std::env::var("WATERSHED_BROKER_PASSWORD") {
+            Ok(password) => self.with_password(&password),
+            Err(_) => self,
+        }
+    }
+
     /// With a file of certificates (PEM) to trust in place of the system's.
     ///
     /// ```

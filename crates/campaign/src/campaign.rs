@@ -239,6 +239,7 @@ impl Campaign {
                 .map(|(store, consumer)| {
                     let crew = &crew;
                     scope.spawn(move || {
+                        let _guard = StopOnPanic(crew.stop);
                         let result = make_checker()
                             .map_err(CampaignError::from)
                             .and_then(|checker| Hand::new(crew, consumer.clone(), store, checker).work());
@@ -276,6 +277,17 @@ impl Campaign {
                     Ok(Box::new(store) as Box<dyn Store>)
                 })
                 .collect(),
+        }
+    }
+}
+
+/// Without it, the others would wait for the job of a thread that has panicked.
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
         }
     }
 }

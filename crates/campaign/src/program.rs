@@ -56,7 +56,14 @@ type Output = Arc<Mutex<VecDeque<String>>>;
 impl Program {
     /// Starts the program and hears what it can do.
     pub(crate) fn start(settings: &Settings) -> Result<Self, ProgramError> {
-        let mut command = Command::new(&settings.program);
+        // With a directory it would depend on the system where a relative path begins. A bare name is looked up in PATH.
+        let program = match &settings.directory {
+            Some(_) if settings.program.components().count() > 1 => {
+                std::path::absolute(&settings.program).ok()
+            }
+            _ => None,
+        };
+        let mut command = Command::new(program.as_ref().unwrap_or(&settings.program));
         command.args(&settings.arguments).env("WATERSHED_OBSERVE", "serve");
         if let Some(directory) = &settings.directory {
             command.current_dir(directory);

@@ -175,6 +175,21 @@ mod tests {
     }
 
     #[test]
+    fn no_line_makes_the_reader_panic() {
+        let message = r#"{"sequence":{"job":"7","states":[{"a":1}],"schedule":"0*3","end":"depth"}}"#;
+        let line = [&[MARK], message.as_bytes()].concat();
+        assert!(matches!(read(&line), Ok(Some(Message::Sequence(_)))));
+        for position in 0..line.len() {
+            for byte in [0, MARK, b'"', b'{', b']', b'9', 0xff] {
+                let mut changed = line.clone();
+                changed[position] = byte;
+                let _ = read(&changed);
+                let _ = read(&changed[..position]);
+            }
+        }
+    }
+
+    #[test]
     fn a_request_is_what_the_protocol_says() {
         let request = |start: &Start| -> Value {
             let strategy = Strategy { name: "systematic", reduction: Reduction::Dependence };

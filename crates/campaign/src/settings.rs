@@ -22,7 +22,7 @@ use crate::protocol::End;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The program under test.
+    /// The program under test: a name to be found in PATH, or a path from where the worker runs.
     pub program: PathBuf,
     /// Its arguments.
     #[serde(default)]

@@ -281,3 +281,21 @@ fn workers_with_other_files_refuse() {
     std::fs::write(&model, "another").unwrap();
     assert!(matches!(work_here(&campaign, 1), Err(CampaignError::FileDiffers { .. })));
 }
+
+#[test]
+fn a_checker_that_panics_ends_the_work_of_all_threads() {
+    struct Panics;
+    impl campaign::Checker for Panics {
+        fn check(&mut self, states: &[serde_json::Value]) -> Result<campaign::Verdict, campaign::CheckError> {
+            assert!(states[0]["node"] == 0, "this checker panics on purpose");
+            Ok(campaign::Verdict::Accepted)
+        }
+    }
+    let graph = Graph { seed: 18, nodes: 50, plain: true };
+    let (_folder, place) = folder();
+    let campaign = Campaign::start(&place, &settings(graph, 2, StartMode::State)).unwrap();
+    let work = Work { threads: 3, ..Work::default() };
+    let error = campaign.work(&work, &|| Ok(Box::new(Panics))).unwrap_err();
+    assert_eq!(error.to_string(), "sequences can't be checked: the checker has panicked");
+    assert_eq!(campaign.status(0).unwrap().outcome.layers[0].done, 1);
+}

@@ -102,6 +102,28 @@ fn a_broker_that_is_killed_and_restarted_loses_nothing() {
 }
 
 #[test]
+fn a_job_that_two_workers_finish_counts_once() {
+    let Some(server) = Server::start(&[]) else { return };
+    let graph = Graph { seed: 22, nodes: 500, plain: true };
+    let settings = with_trouble(settings(graph, 2, StartMode::State), "--slow", 20);
+    let folder = tempfile::tempdir().unwrap();
+    let expected = run(&Place::folder(folder.path().join("campaign")), &settings, 4);
+    let campaign = Campaign::start(&server.place("frozen"), &settings).unwrap();
+    let mut workers: Vec<_> = (0..2).map(|_| WorkerProcess::start(1, &server.address(), "frozen")).collect();
+    // A worker that is frozen for longer than its lease goes on with a job that somebody else has done by then.
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(300));
+        let process = workers[0].0.id().to_string();
+        let signal = |name: &str| Command::new("kill").args([name, &process]).status();
+        assert!(signal("-STOP").is_ok_and(|status| status.success()));
+        std::thread::sleep(Duration::from_millis(1600));
+        assert!(signal("-CONT").is_ok_and(|status| status.success()));
+    }
+    assert!(workers.iter_mut().all(|worker| worker.end(Duration::from_secs(40))));
+    assert_eq!(campaign.status(usize::MAX).unwrap().outcome, expected);
+}
+
+#[test]
 fn jobs_that_always_fail_are_set_aside() {
     let Some(server) = Server::start(&[]) else { return };
     let graph = Graph { seed: 14, nodes: 80, plain: true };

@@ -75,7 +75,8 @@ fn main() {
                     std::process::abort();
                 }
                 if at_node("--hang", node) {
-                    std::thread::sleep(Duration::from_secs(600));
+                    // Nobody ends it if its worker is killed.
+                    std::thread::sleep(Duration::from_secs(20));
                 }
                 if at_node("--complain", node) {
                     break;

@@ -27,7 +27,7 @@ fn main() -> std::process::ExitCode {
 fn work(arguments: &[String]) -> Result<Status, CampaignError> {
     let place = match arguments[1].as_str() {
         "folder" => Place::folder(&arguments[2]),
-        address => Place::broker(Broker::parse(address)?, &arguments[2])?,
+        address => Place::broker(Broker::parse(address)?.with_password_of_environment(), &arguments[2])?,
     };
     let work = Work { threads: arguments[0].parse().expect("a number"), ..Work::default() };
     Campaign::open(&place)?.work(&work, &|| Ok(Box::new(checker::EdgeChecker)))
