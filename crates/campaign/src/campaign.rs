@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::broker::{self, Broker, BrokerStore};
 use crate::check::MakeChecker;
@@ -268,7 +268,7 @@ impl Campaign {
     fn stores(&self, count: usize, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Store>>, CampaignError> {
         match &self.place.0 {
             Kept::Folder(path) => {
-                let folder = Folder::open(path, &self.settings)?;
+                let folder = open_folder(path, &self.settings)?;
                 Ok((0..count).map(|_| Box::new(folder.clone()) as Box<dyn Store>).collect())
             }
             Kept::Broker(broker, name) => (0..count)
@@ -277,6 +277,19 @@ impl Campaign {
                     Ok(Box::new(store) as Box<dyn Store>)
                 })
                 .collect(),
+        }
+    }
+}
+
+/// Opens a folder, which somebody who looks at the status may have for a moment.
+fn open_folder(path: &Path, settings: &Settings) -> Result<Folder, CampaignError> {
+    let since = Instant::now();
+    loop {
+        match Folder::open(path, settings) {
+            Err(CampaignError::Busy { .. }) if since.elapsed() < Duration::from_secs(1) => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            result => return result,
         }
     }
 }
