@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::settings::Start;
 
-/// What a campaign has found so far. At the end it is the same whatever the number of workers and crashes.
+/// What a campaign has found so far. At the end it is the same whatever the number of workers and crashes, apart from what
+/// programs that were set aside have written on their own ([`Poison::output`]).
 ///
 /// ```
 /// let outcome = campaign::Outcome::default();

@@ -16,9 +16,9 @@ fn folder() -> (tempfile::TempDir, Place) {
 
 #[test]
 fn a_campaign_finds_what_the_naive_twin_finds() {
-    for seed in 1..=8 {
-        let graph = Graph { seed, nodes: 40 + 30 * seed, plain: seed % 2 == 0 };
-        let depth = 1 + seed % 4;
+    for seed in 1..=24 {
+        let graph = Graph { seed, nodes: 5 + 12 * seed, plain: seed % 2 == 0 };
+        let depth = 1 + seed % 5;
         let twin = Twin::explore(graph, depth);
         let mode = if graph.plain { StartMode::State } else { StartMode::Schedule };
         let mut outcomes = Vec::new();

@@ -15,8 +15,8 @@ use world::{Dice, Twin, WorkerProcess, run, settings, with_trouble, work_here};
 #[test]
 fn a_broker_gives_what_a_folder_and_the_naive_twin_give() {
     let Some(server) = Server::start(&[]) else { return };
-    for seed in 1..=8 {
-        let graph = Graph { seed, nodes: 40 + 30 * seed, plain: seed % 2 == 0 };
+    for seed in 1..=12 {
+        let graph = Graph { seed, nodes: 10 + 20 * seed, plain: seed % 2 == 0 };
         let depth = 1 + seed % 4;
         let mode = if graph.plain { StartMode::State } else { StartMode::Schedule };
         let settings = settings(graph, depth, mode);
