@@ -94,7 +94,9 @@ pub fn read_stream(path: &Path) -> Result<Box<dyn Read + Send>, FileError> {
         (false, Packing::Plain) => {
             let file = File::open(path).map_err(FileError::at(path))?;
             match file.metadata().map_err(FileError::at(path))?.is_dir() {
-                true => Err(FileError::at(path)(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"))),
+                true => {
+                    Err(FileError::at(path)(io::Error::new(io::ErrorKind::IsADirectory, "is a directory")))
+                }
                 false => Ok(Box::new(file)),
             }
         }

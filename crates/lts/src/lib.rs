@@ -37,7 +37,9 @@ pub use aut::{AutError, AutOptions, ReadError, parse_aut, read_aut, write_aut};
 pub use builder::{LtsBuilder, TooLarge};
 pub use determinise::{Internal, Stopped};
 pub use export::{write_dot, write_json};
-pub use file::{FileError, format_extension, is_standard_stream, read_bytes, read_stream, read_text, write_file};
+pub use file::{
+    FileError, format_extension, is_standard_stream, read_bytes, read_stream, read_text, write_file,
+};
 pub use graph::Components;
 pub use ids::{LabelId, OriginId, StateId};
 pub use import::{parse_dot, parse_json};

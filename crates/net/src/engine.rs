@@ -9,8 +9,8 @@ pub(crate) mod rule;
 
 use lts::{LabelId, OriginId};
 use model::{
-    Described, Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Provenance, SharedRows,
-    Slot, StateReader, StateView, Step, Worker,
+    Described, Gate, Layout, Mark, MarkKind, Model, ModelError, OfferType, PackedWorker, Provenance,
+    SharedRows, Slot, StateReader, StateView, Step, Worker,
 };
 use rustc_hash::FxHashMap;
 
@@ -264,7 +264,9 @@ impl StateReader for Markings<'_> {
         let flat = &self.0.flat;
         let mut state = vec![0; flat.places.len()];
         for (of, place) in flat.source_places.iter().enumerate() {
-            let Some((_, text)) = values.iter().find(|(name, _)| *name == place.name) else { return Ok(None) };
+            let Some((_, text)) = values.iter().find(|(name, _)| *name == place.name) else {
+                return Ok(None);
+            };
             let mut copies = (0..flat.places.len()).filter(|&number| flat.places[number].of == of);
             if place.is_plain {
                 let Some(only) = copies.next().filter(|_| copies.next().is_none()) else { return Ok(None) };
