@@ -179,13 +179,14 @@ impl Client {
         observe!("queue", &queue.shadow.lock().unwrap().contents());
     }
 
-    fn run(mut self, queue: &Queue) {
+    fn run(mut self, queue: &Queue) -> Vec<serde_json::Value> {
         while let Some(operation) = self.todo.front().cloned() {
             match operation {
                 Operation::Enqueue(value) => queue.enqueue(value, &mut self),
                 Operation::Dequeue => queue.dequeue(&mut self),
             }
         }
+        self.got
     }
 }
 
@@ -201,9 +202,10 @@ fn run(flawed: bool) {
         let queue = queue.clone();
         thread::spawn(move || client.run(&queue))
     });
-    for thread in threads {
-        thread.join().unwrap();
-    }
+    let mut got: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    got.retain(serde_json::Value::is_number);
+    got.sort_by_key(serde_json::Value::as_u64);
+    assert!(got.windows(2).all(|pair| pair[0] != pair[1]), "a value was taken twice: {got:?}");
 }
 
 fn main() -> ExitCode {

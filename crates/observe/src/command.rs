@@ -91,6 +91,8 @@ Usage: {name} [OPTIONS] [-- ARGUMENTS OF THE PROGRAM]
   --schedule S        follow the schedule S, once, and say how it ends; a file with @FILE
   --state JSON        start from a state; a file with @FILE
   --minimise          find a failing schedule (panic or deadlock) and one with few context switches
+  --parts             sequences of a systematic search begin where they differ from the one before: every pair
+                      of neighbours is there, in a fraction of the space
   -o FILE             write to FILE
   --help              this text
 
@@ -113,6 +115,7 @@ struct Options {
     schedule: Option<String>,
     state: Option<String>,
     minimise: bool,
+    whole: bool,
     output: Option<String>,
 }
 
@@ -127,6 +130,7 @@ impl Options {
             schedule: None,
             state: None,
             minimise: false,
+            whole: true,
             output: None,
         };
         while let Some(argument) = arguments.next() {
@@ -147,6 +151,7 @@ impl Options {
                 "--schedule" => options.schedule = Some(text(value()?)?),
                 "--state" => options.state = Some(text(value()?)?),
                 "--minimise" => options.minimise = true,
+                "--parts" => options.whole = false,
                 "-o" => options.output = Some(value()?),
                 other => {
                     return Err(format!(
@@ -189,7 +194,7 @@ fn execute(program: &Program, options: &Options) -> Result<ExitCode, String> {
         Some(text) => replay(program, text, &start, &mut output)?,
         None => {
             let (depth, strategy) = (Some(options.depth), options.strategy.clone());
-            let job = Job { start, depth, strategy, executions: options.executions, whole: true };
+            let job = Job { start, depth, strategy, executions: options.executions, whole: options.whole };
             if options.minimise {
                 minimise(program, &job, &mut output)?
             } else {

@@ -144,13 +144,22 @@ fn the_command_line_writes_sequences() {
 fn the_lost_queue_is_found() {
     let contents = |flawed: &[&str]| {
         let output = run("lock_free_queue", flawed);
-        assert!(output.status.success());
+        assert_eq!(output.status.code(), Some(i32::from(!flawed.is_empty())));
         String::from_utf8(output.stdout).unwrap()
     };
     // The value 1 is taken twice.
     let twice = |text: &str| text.contains(r#""got1":[1],"got2":[1,2,3]"#);
     assert!(!twice(&contents(&[])) && twice(&contents(&["--", "--flawed"])));
     let folder = tempfile::tempdir().unwrap();
+    // A small schedule that shows it, and the same again.
+    let failing = folder.path().join("failing.txt");
+    let output = run("lock_free_queue", &["--minimise", "-o", failing.to_str().unwrap(), "--", "--flawed"]);
+    assert_eq!(output.status.code(), Some(1));
+    let schedule = format!("@{}", failing.display());
+    let output = run("lock_free_queue", &["--schedule", &schedule, "--", "--flawed"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(twice(&String::from_utf8(output.stdout).unwrap()));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("a value was taken twice"));
     let path = folder.path().join("sequences.jsonl");
     let state = r#"{"cap":1,"sb":true,"data":2,"rb":true,"buf":[0,1],"dc":[],"ac":[],"turns":[false,false,false,false]}"#;
     let output = run(
