@@ -43,7 +43,7 @@ pub trait Checker {
 /// let make: &MakeChecker = &|| Ok(Box::new(Everything));
 /// assert!(make().is_ok());
 /// ```
-pub type MakeChecker<'a> = dyn Fn() -> Result<Box<dyn Checker>, CheckError> + Sync + 'a;
+pub type MakeChecker<'a> = dyn Fn() -> Result<Box<dyn Checker + 'a>, CheckError> + Sync + 'a;
 
 /// What a checker says of a sequence.
 ///

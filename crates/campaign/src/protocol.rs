@@ -131,16 +131,46 @@ pub(crate) struct Request<'a> {
     #[serde(serialize_with = "start_of_request")]
     pub(crate) start: &'a Start,
     pub(crate) depth: u64,
-    pub(crate) strategy: Strategy,
+    pub(crate) strategy: &'a Strategy,
     pub(crate) executions: Option<u64>,
     pub(crate) whole: bool,
 }
 
 /// How a job is explored.
-#[derive(Serialize)]
-pub(crate) struct Strategy {
-    pub(crate) name: &'static str,
-    pub(crate) reduction: Reduction,
+///
+/// ```
+/// let strategy = campaign::Strategy::Pct { bugs: 3, seed: 1 };
+/// assert_eq!(serde_json::to_string(&strategy).unwrap(), r#"{"name":"pct","bugs":3,"seed":1}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "name", rename_all = "lowercase")]
+pub enum Strategy {
+    /// All schedules, up to the depth.
+    Systematic {
+        /// Which are left out as equivalent to others.
+        reduction: Reduction,
+    },
+    /// Random priorities with a few random changes: probabilistic concurrency testing.
+    Pct {
+        /// How many ordering constraints a bug needs.
+        bugs: u64,
+        /// The seed.
+        seed: u64,
+    },
+    /// Random choices.
+    Random {
+        /// The seed.
+        seed: u64,
+    },
+    /// The schedule that the job starts with, and nothing else.
+    Replay,
+    /// The same with fewer context switches, as long as one state follows another.
+    Minimise {
+        /// The state before.
+        from: Value,
+        /// The state that follows it.
+        to: Value,
+    },
 }
 
 impl Request<'_> {

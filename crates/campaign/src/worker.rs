@@ -48,7 +48,7 @@ pub(crate) struct Hand<'a> {
     pub(crate) crew: &'a Crew<'a>,
     pub(crate) consumer: String,
     store: Box<dyn Store>,
-    checker: Box<dyn Checker>,
+    checker: Box<dyn Checker + 'a>,
     program: Option<Program>,
     /// Sequences that were accepted, and those that were not. What is remembered here saves work and nothing else: it
     /// is handed in with every job, because a broker may have forgotten it.
@@ -87,7 +87,7 @@ impl<'a> Hand<'a> {
         crew: &'a Crew<'a>,
         consumer: String,
         store: Box<dyn Store>,
-        checker: Box<dyn Checker>,
+        checker: Box<dyn Checker + 'a>,
     ) -> Self {
         let (accepted, rejected) = (HashSet::new(), HashMap::new());
         Self { crew, consumer, store, checker, program: None, accepted, rejected }
@@ -164,7 +164,7 @@ impl<'a> Hand<'a> {
             id: &id,
             start: &delivery.job.start,
             depth: settings.depth,
-            strategy: Strategy { name: "systematic", reduction: settings.reduction },
+            strategy: &Strategy::Systematic { reduction: settings.reduction },
             executions: settings.executions,
             whole: settings.whole,
         };

@@ -32,4 +32,4 @@ pub use checker::{Bound, CheckError, Checker, Position, Settings, Step};
 pub use diagnosis::{Blocked, Diagnosis, Difference};
 pub use relation::{Events, Observed, Otherwise, Relation, WrongRelation};
 pub use run::{Failure, Outcome, Problem, Sequences, check};
-pub use traces::{Format, Moment, ReadError, Said, TraceError, Traces};
+pub use traces::{Format, Moment, ReadError, Said, TraceError, Traces, moments};

@@ -220,6 +220,17 @@ fn deal(
                 }
                 Said::Moment(key, moment) => stream.take(key, moment, file, sequences),
                 Said::End => stream.current = None,
+                Said::Wrong(why) => {
+                    let problem = Problem::State {
+                        file,
+                        line: *sequences + 1,
+                        seq: *sequences,
+                        state: String::new(),
+                        why,
+                    };
+                    stream.found.problem = Some((*sequences, problem));
+                    return Ok(());
+                }
             }
         }
         if !jobs.is_empty() && send.send(jobs).is_err() {

@@ -59,6 +59,8 @@ pub enum Said {
     Moment(Option<String>, Moment),
     /// The next moment without a key begins another sequence.
     End,
+    /// What can't be put in terms of the model, and why.
+    Wrong(String),
 }
 
 /// A trace that can't be read.
@@ -332,8 +334,8 @@ fn json(line: &str, number: u64, relation: &Relation) -> Result<Vec<Said>, Strin
     }
 }
 
-/// The moments of an array.
-pub(crate) fn moments(items: &[Value], line: u64, relation: &Relation) -> Result<Vec<Moment>, String> {
+/// The moments of a sequence of states or events, all from one line.
+pub fn moments(items: &[Value], line: u64, relation: &Relation) -> Result<Vec<Moment>, String> {
     let mut moments = Vec::with_capacity(items.len());
     for (position, item) in items.iter().enumerate() {
         let moment = moment(item, line, relation).map_err(|why| format!("element {position}: {why}"))?;

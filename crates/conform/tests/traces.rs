@@ -32,6 +32,7 @@ fn shown(said: &[Said]) -> Vec<String> {
             Said::Moment(Some(key), one) => format!("{key}: {}", moment(one)),
             Said::Moment(None, one) => moment(one),
             Said::End => "end".to_owned(),
+            Said::Wrong(why) => why.clone(),
         })
         .collect()
 }

@@ -55,19 +55,22 @@ impl Program {
         start: &Start,
         fails: impl Fn(&Sequence) -> bool,
     ) -> Result<Sequence, String> {
-        let depth = failing.schedule.tasks().len() * 2 + 100;
+        let ends = matches!(failing.end, End::Panic | End::Deadlock);
         let same = |sequence: &Sequence| match failing.end {
             End::Panic => sequence.end == End::Panic && sequence.message == failing.message,
             End::Deadlock => sequence.end == End::Deadlock,
             _ => fails(sequence),
         };
-        let attempt = |blocks: Vec<(usize, usize)>| {
+        let attempt = |blocks: Vec<(usize, usize)>, depth: usize| {
             let strategy = Strategy::Plan(blocks);
             let job =
                 Job { start: start.clone(), depth: Some(depth), strategy, executions: None, whole: true };
             self.single(&job)
         };
-        let mut best = attempt(failing.schedule.blocks())?;
+        // A panic or a deadlock may come later in another schedule; a sequence of states is cut where it has failed.
+        let length = failing.schedule.tasks().len();
+        let depth = if ends { length * 2 + 100 } else { length };
+        let mut best = attempt(failing.schedule.blocks(), depth)?;
         if !same(&best) {
             return Err("the schedule does not fail".to_owned());
         }
@@ -75,16 +78,33 @@ impl Program {
         if cost(&failing.schedule) < cost(&best.schedule) {
             best = failing.clone();
         }
+        let cut = |best: Sequence| -> Result<Sequence, String> {
+            let (mut fails_at, mut best) = (best.schedule.tasks().len(), best);
+            let mut fine_at = 0;
+            while !ends && fine_at + 1 < fails_at {
+                let middle = fine_at.midpoint(fails_at);
+                let shorter = attempt(best.schedule.blocks(), middle)?;
+                if same(&shorter) {
+                    fails_at = middle;
+                    best = shorter;
+                } else {
+                    fine_at = middle;
+                }
+            }
+            Ok(best)
+        };
+        best = cut(best)?;
         let mut left = PATIENCE;
         'improve: loop {
+            let depth = if ends { depth } else { best.schedule.tasks().len() };
             for candidate in neighbours(&best.schedule.blocks()) {
                 if left == 0 {
                     break 'improve;
                 }
                 left -= 1;
-                let sequence = attempt(candidate)?;
+                let sequence = attempt(candidate, depth)?;
                 if same(&sequence) && cost(&sequence.schedule) < cost(&best.schedule) {
-                    best = sequence;
+                    best = cut(sequence)?;
                     continue 'improve;
                 }
             }

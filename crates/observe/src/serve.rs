@@ -3,7 +3,7 @@
 //! Each message is one line of JSON. Messages of the program begin with the byte 0x1e (RFC 7464), so that they can be told
 //! from what the program itself prints.
 
-use crate::program::{Event, Job, Program, Reduction, Start, Strategy, Summary};
+use crate::program::{Event, Job, Program, Reduction, Sequence, Start, Strategy, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -52,6 +52,11 @@ enum RequestedStrategy {
         seed: u64,
     },
     Replay,
+    /// The schedule that the job starts with, with fewer context switches, as long as one state follows the other.
+    Minimise {
+        from: Value,
+        to: Value,
+    },
 }
 
 #[derive(Deserialize, Default)]
@@ -80,7 +85,7 @@ impl Request {
             }
             RequestedStrategy::Pct { bugs, seed } => Strategy::Pct { bugs, seed },
             RequestedStrategy::Random { seed } => Strategy::Random { seed },
-            RequestedStrategy::Replay => Strategy::Replay,
+            RequestedStrategy::Replay | RequestedStrategy::Minimise { .. } => Strategy::Replay,
         };
         Ok(Job { start, depth: self.depth, strategy, executions: self.executions, whole: self.whole })
     }
@@ -122,11 +127,20 @@ pub(crate) fn serve(program: &Program, input: impl BufRead, mut output: impl Wri
         if line.trim().is_empty() {
             continue;
         }
-        let (id, job) = match serde_json::from_str::<Message>(line.trim_start_matches('\u{1e}')) {
-            Ok(message) => (message.job.id.clone(), message.job.job()),
-            Err(error) => (Value::Null, Err(format!("this is no job: {error}"))),
+        let (id, pair, job) = match serde_json::from_str::<Message>(line.trim_start_matches('\u{1e}')) {
+            Ok(Message { job: request }) => {
+                let pair = match &request.strategy {
+                    RequestedStrategy::Minimise { from, to } => Some((from.clone(), to.clone())),
+                    _ => None,
+                };
+                (request.id.clone(), pair, request.job())
+            }
+            Err(error) => (Value::Null, None, Err(format!("this is no job: {error}"))),
         };
-        let result = job.and_then(|job| answer(program, &id, &job, &mut output));
+        let result = job.and_then(|job| match pair {
+            Some((from, to)) => minimise(program, &id, &job, &from, &to, &mut output),
+            None => answer(program, &id, &job, &mut output),
+        });
         match result {
             Ok(done) => {
                 let Summary { executions, steps, states, sequences, complete } = done;
@@ -176,6 +190,36 @@ fn answer(program: &Program, id: &Value, job: &Job, output: &mut impl Write) -> 
         Some(error) => Err(format!("the results cannot be written: {error}")),
         None => Ok(summary),
     }
+}
+
+/// Answers with a schedule of few context switches in which one state still follows the other.
+fn minimise(
+    program: &Program,
+    id: &Value,
+    job: &Job,
+    from: &Value,
+    to: &Value,
+    output: &mut impl Write,
+) -> Result<Summary, String> {
+    let failing = program.single(job)?;
+    let read = |state: &str| serde_json::from_str::<Value>(state).unwrap_or_default();
+    let pair = failing.states.windows(2).find(|pair| read(&pair[0]) == *from && read(&pair[1]) == *to);
+    let Some(pair) = pair.map(|pair| (pair[0].clone(), pair[1].clone())) else {
+        return Err("the schedule does not show these states one after the other".to_owned());
+    };
+    let shows =
+        |sequence: &Sequence| sequence.states.windows(2).any(|both| both[0] == pair.0 && both[1] == pair.1);
+    let smallest = program.minimise(&failing, shows)?;
+    let states = smallest.states.iter().map(|state| raw(state)).collect();
+    let (schedule, end) = (smallest.schedule.to_string(), smallest.end.to_string());
+    #[derive(Serialize)]
+    struct Line<'a> {
+        sequence: SequenceMessage<'a>,
+    }
+    let message = SequenceMessage { job: id, states, schedule, end, message: &smallest.message };
+    say(output, &Line { sequence: message })
+        .map_err(|error| format!("the results cannot be written: {error}"))?;
+    Ok(Summary { executions: 1, sequences: 1, complete: true, ..Summary::default() })
 }
 
 fn say(output: &mut impl Write, message: &impl Serialize) -> io::Result<()> {

@@ -39,6 +39,12 @@ pub struct Conformance {
     /// What the traces exercised of the model, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Exercised>,
+    /// Executions of the program that ended as they should not, whatever the model says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<WrongEnd>,
+    /// What was explored of the program, where it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explored: Option<ExploredProgram>,
     /// Why not everything was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
@@ -127,6 +133,32 @@ pub struct BlockedStep {
     pub source: String,
 }
 
+/// A panic or a deadlock of the program.
+#[derive(Clone, Debug, Serialize)]
+pub struct WrongEnd {
+    /// What it is.
+    pub end: String,
+    /// What the program says of it.
+    pub message: Option<String>,
+    /// How many executions ended like this.
+    pub executions: u64,
+    /// The schedule of the first.
+    pub schedule: String,
+}
+
+/// What was explored of a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExploredProgram {
+    /// How often it was run.
+    pub executions: u64,
+    /// How many scheduling decisions that took.
+    pub steps: u64,
+    /// Whether that was everything up to the depth.
+    pub complete: bool,
+    /// How many paths the depth has cut.
+    pub cut: u64,
+}
+
 /// What failures have in common.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cause {
@@ -165,7 +197,7 @@ pub struct Unexercised {
 impl Conformance {
     /// Whether everything was accepted.
     pub fn holds(&self) -> bool {
-        self.rejected == 0
+        self.rejected == 0 && self.ends.is_empty()
     }
 }
 
@@ -213,6 +245,21 @@ impl fmt::Display for Conformance {
                 "\n\n{} further causes: --json and --html have all",
                 self.causes.len() - MOST_CAUSES
             )?;
+        }
+        for end in &self.ends {
+            write!(out, "\n\n{} in {}", end.end, count(end.executions, "execution"))?;
+            if let Some(message) = &end.message {
+                write!(out, ": {message}")?;
+            }
+            write!(out, "\n   schedule {}", end.schedule)?;
+        }
+        if let Some(explored) = &self.explored {
+            write!(out, "\n\n{} of the program", count(explored.executions, "execution"))?;
+            match (explored.complete, explored.cut) {
+                (true, 0) => write!(out, ": all that there are")?,
+                (true, cut) => write!(out, ": all up to the depth, which cut {}", count(cut, "path"))?,
+                (false, _) => write!(out, ", not all that there are")?,
+            }
         }
         if self.needed.iter().any(|needed| needed.steps > 1) {
             write!(out, "\n\nsteps between neighbours:")?;

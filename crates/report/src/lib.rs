@@ -25,7 +25,8 @@ mod system;
 pub use check::{ActionPlace, Check, PropertyResult, TraceStep};
 pub use comparison::{Comparison, Reason, RunStep};
 pub use conformance::{
-    BlockedStep, Cause, Conformance, Differing, Exercised, NeededSteps, NonConformance, Unexercised,
+    BlockedStep, Cause, Conformance, Differing, Exercised, ExploredProgram, NeededSteps, NonConformance,
+    Unexercised, WrongEnd,
 };
 pub use coverage::{
     BaselineChange, Counts, Coverage, CoverageExample, CoverageFinding, CoveredFile, CoveredProcess,

@@ -72,6 +72,8 @@ pub fn conformance(
         failures,
         causes,
         coverage: map.map(|map| exercised(outcome, model, map, sources)),
+        ends: Vec::new(),
+        explored: None,
         stopped: None,
         seconds,
     }

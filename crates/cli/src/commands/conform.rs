@@ -1,5 +1,7 @@
 //! `watershed conform`: whether a model accepts what a program has shown.
 
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,6 +12,7 @@ use lts::Progress;
 use model::{Input, Model, SystemModel, Telling};
 use source::{Diagnostic, Sources};
 
+use self::program::{Exploring, Judged};
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
 use crate::inputs::{ModelSource, read_lts};
@@ -22,7 +25,8 @@ use crate::terminal::Terminal;
     watershed conform protocol.maude traces.txt --bound 2\n  \
     watershed conform protocol.maude log.jsonl --map relation.toml --bound auto --html report.html\n  \
     watershed conform queue.lnt events.jsonl.zst --map events.toml --cover\n  \
-    watershed conform spec.aut labels.txt --from-initial\n\n\
+    watershed conform spec.aut labels.txt --from-initial\n  \
+    watershed conform protocol.maude --program ./protocol --depth 80 --map relation.toml -- --size 2\n\n\
 Traces are JSON lines of states or events, ITF, sequences of terms such as (s1 | s2 | nil), labels one a line, or spans \
 of OpenTelemetry as JSON. Sequences of states may begin anywhere, those of events begin with the initial state. \
 Exit codes: 0 all accepted, 1 not, 2 the input is wrong, 3 a limit was reached.")]
@@ -30,8 +34,10 @@ pub struct Conform {
     #[command(flatten)]
     source: ModelSource,
     /// The traces; `-` is standard input
-    #[arg(required = true, value_name = "TRACES")]
+    #[arg(required_unless_present = "program", conflicts_with = "program", value_name = "TRACES")]
     traces: Vec<PathBuf>,
+    #[command(flatten)]
+    exploring: Exploring,
     #[command(flatten)]
     acceptance: Acceptance,
     /// What the traces are
@@ -276,7 +282,7 @@ impl Files<'_> {
         let moments = said.flat_map(|said| match said {
             Said::Sequence(moments) => moments.as_slice(),
             Said::Moment(_, moment) => std::slice::from_ref(moment),
-            Said::End => &[],
+            Said::End | Said::Wrong(_) => &[],
         });
         let state = moments.filter_map(|moment| moment.state.as_ref()).next();
         Ok(state.and_then(|state| match state {
@@ -357,21 +363,24 @@ impl Conform {
             open: None,
             ahead: None,
         };
-        let first = files.first_state().map_err(|error| self.unreadable(&Problem::Read(error)))?;
+        let first = match self.exploring.program {
+            None => files.first_state().map_err(|error| self.unreadable(&Problem::Read(error)))?,
+            Some(_) => None,
+        };
         let subject = self.acceptance.open(&self.source, &self.reading, first.as_deref(), terminal)?;
         let model = subject.model();
-        let checked = with_progress(terminal, "checking", |progress: &Progress| {
-            conform::check(
-                model,
-                &relation,
-                settings,
-                rayon::current_num_threads(),
-                &mut || files.next(),
-                progress,
-            )
-        });
-        let outcome = match checked {
-            Ok(outcome) => outcome,
+        let checked =
+            with_progress(terminal, "checking", |progress: &Progress| match self.exploring.program {
+                Some(_) => self.exploring.check(model, &relation, settings, progress),
+                None => {
+                    let threads = rayon::current_num_threads();
+                    let checked =
+                        conform::check(model, &relation, settings, threads, &mut || files.next(), progress);
+                    Ok(checked.map(Judged::of_traces))
+                }
+            })?;
+        let judged = match checked {
+            Ok(judged) => judged,
             Err(Problem::Cancelled) => return Err(Failure::limit("cancelled")),
             Err(Problem::Model(error)) => {
                 let diagnostics = vec![error.diagnostic(model, None)];
@@ -383,6 +392,7 @@ impl Conform {
             }
             Err(problem) => return Err(self.unreadable(&problem)),
         };
+        let outcome = &judged.outcome;
         if outcome.sequences == 0 {
             return Err(Failure::wrong("the traces have no sequence").help("an empty trace says nothing"));
         }
@@ -392,18 +402,27 @@ impl Conform {
             Subject::System(_) => (&empty, None),
         };
         let seconds = start.elapsed().as_secs_f64();
-        let verdict = views::conformance(&outcome, &settings, &self.traces, model, sources, map, seconds);
+        let files = match &self.exploring.program {
+            Some(program) => std::slice::from_ref(program),
+            None => &self.traces,
+        };
+        let mut verdict = views::conformance(outcome, &settings, files, model, sources, map, seconds);
+        self.exploring.add_schedules(&judged, &mut verdict);
         self.outputs.write(&verdict, &self.source.model)?;
         terminal.show(&verdict);
         Ok(match verdict.holds() {
             false => Answer::No,
-            true if verdict.unknown > 0 => Answer::Partial,
+            true if verdict.unknown > 0 || verdict.stopped.is_some() => Answer::Partial,
             true => Answer::Yes,
         })
     }
 
     fn unreadable(&self, problem: &Problem) -> Failure {
-        let (diagnostic, sources) = views::trace_problem(problem, &self.traces);
+        let files = match &self.exploring.program {
+            Some(program) => std::slice::from_ref(program),
+            None => &self.traces,
+        };
+        let (diagnostic, sources) = views::trace_problem(problem, files);
         Failure { code: 2, diagnostics: vec![diagnostic], sources }
     }
 }
