@@ -103,6 +103,8 @@ pub(crate) struct Record {
     pub births: Vec<usize>,
     /// A mutex was tried rather than taken, in any execution.
     pub tried: bool,
+    /// The sequence is over: tasks leave at the end of their operation, so that their stacks can be used again.
+    pub leaving: bool,
     /// The running step did something to others that was not announced.
     pub tainted: bool,
     /// The first panic: what it said.
@@ -125,6 +127,7 @@ impl Record {
         self.made.clear();
         self.births.clear();
         self.tainted = false;
+        self.leaving = false;
         self.failure = None;
     }
 
@@ -254,6 +257,16 @@ pub(crate) fn announce(operation: Operation) {
 /// The announced operation is over; what comes next is not known.
 pub(crate) fn over() {
     announce(Operation::Unknown);
+    if is_leaving() && !std::thread::panicking() {
+        std::panic::resume_unwind(Box::new(Leave));
+    }
+}
+
+/// What a task unwinds with that leaves an execution whose sequence is over; no panic of the program.
+pub(crate) struct Leave;
+
+pub(crate) fn is_leaving() -> bool {
+    is_active() && with(|record| record.leaving)
 }
 
 /// A number for a new object that does not depend on the schedule.
@@ -302,6 +315,10 @@ pub(crate) fn taint() {
 /// A panic of the program; the first one counts.
 pub(crate) fn fail(message: String) {
     with(|record| {
+        // A task that leaves can leave others with less than they expect.
+        if record.leaving {
+            return;
+        }
         record.failure.get_or_insert(message);
     });
 }

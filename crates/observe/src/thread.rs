@@ -62,6 +62,9 @@ pub(crate) fn guarded<T>(body: impl FnOnce() -> T) -> Option<T> {
     if !recorder::is_active() {
         return Some(body());
     }
+    if recorder::is_leaving() {
+        return None;
+    }
     recorder::over();
     let result = catch_unwind(AssertUnwindSafe(body));
     recorder::announce(Operation::Finished);
