@@ -85,6 +85,12 @@ impl Reading {
     pub fn options(&self) -> AutOptions {
         AutOptions { tau: self.tau.clone(), sparse: self.sparse }
     }
+
+    /// The command line that means the same.
+    pub fn arguments(&self) -> Vec<String> {
+        let tau = self.tau.iter().flat_map(|name| ["--tau".to_owned(), name.clone()]);
+        tau.chain(self.sparse.then(|| "--sparse".to_owned())).collect()
+    }
 }
 
 /// What happens to a transition system before the command looks at it.

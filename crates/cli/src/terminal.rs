@@ -91,6 +91,13 @@ impl Terminal {
         }
     }
 
+    /// Clears the screen, where there is one, before a result is shown again.
+    pub fn clear(&self) {
+        if !self.json && io::stdout().is_terminal() {
+            self.print("\x1b[2J\x1b[H");
+        }
+    }
+
     /// Shows warnings, as many of them as the user wants to see.
     pub fn warn(&self, sources: &Sources, warnings: &[Diagnostic]) {
         if warnings.is_empty() || self.warnings == Warnings::None {

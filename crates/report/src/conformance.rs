@@ -36,6 +36,8 @@ pub struct Conformance {
     pub failures: Vec<NonConformance>,
     /// The failures by what they have in common, the most frequent first.
     pub causes: Vec<Cause>,
+    /// How many failures are listed, and counted by their causes; further ones are only counted.
+    pub explained: u64,
     /// What the traces exercised of the model, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Exercised>,
@@ -220,6 +222,9 @@ impl fmt::Display for Conformance {
                 grouped(self.accepted)
             )?,
         }
+        if self.rejected > self.explained {
+            write!(out, "\ncauses of the first {} of them:", grouped(self.explained))?;
+        }
         if self.rejected > 0 && self.unknown > 0 {
             write!(out, ", {} not decided", grouped(self.unknown))?;
         }
@@ -287,7 +292,11 @@ impl fmt::Display for Conformance {
 impl fmt::Display for NonConformance {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-        write!(out, "   {}:{}: sequence {}{name}, index {}", self.file, self.line, self.seq, self.index)?;
+        let place = match self.schedule {
+            Some(_) => String::new(),
+            None => format!("{}:{}: ", self.file, self.line),
+        };
+        write!(out, "   {place}sequence {}{name}, index {}", self.seq, self.index)?;
         if !self.from.is_empty() {
             write!(out, "\n   from     {}", self.from)?;
         }

@@ -25,7 +25,7 @@ pub fn conformance(
     let mut causes: Vec<Cause> = Vec::new();
     for failure in &outcome.failures {
         let mut told = match &failure.diagnosis {
-            Some(diagnosis) => told(diagnosis, bound, sources),
+            Some(diagnosis) => non_conformance(diagnosis, bound, sources),
             None => NonConformance::default(),
         };
         let cause = match &failure.diagnosis {
@@ -71,6 +71,7 @@ pub fn conformance(
         needed: needed.collect(),
         failures,
         causes,
+        explained: outcome.failures.len() as u64,
         coverage: map.map(|map| exercised(outcome, model, map, sources)),
         ends: Vec::new(),
         explored: None,
@@ -79,7 +80,8 @@ pub fn conformance(
     }
 }
 
-fn told(diagnosis: &Diagnosis, bound: u32, sources: &Sources) -> NonConformance {
+/// A rejection for people: what is known of it, without which sequence it is in.
+pub fn non_conformance(diagnosis: &Diagnosis, bound: u32, sources: &Sources) -> NonConformance {
     let blocked = diagnosis.blocked.iter().map(|blocked| {
         let place = sources.position(blocked.span);
         let text = sources.slice(blocked.span);

@@ -2,12 +2,14 @@
 //!
 //! An analysis knows nothing of reports, and a report computes nothing: what stands between them is here.
 
+mod campaign;
 mod conformance;
 mod coverage;
 mod explanation;
 mod net;
 
-pub use conformance::{conformance, trace_problem};
+pub use campaign::CampaignView;
+pub use conformance::{conformance, non_conformance, trace_problem};
 pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
 pub use net::net;

@@ -164,6 +164,31 @@ impl Acceptance {
         }
     }
 
+    /// The command line that means the same.
+    pub fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if let Some(module) = &self.module {
+            arguments.extend(["--module".to_owned(), module.clone()]);
+        }
+        if let Some(map) = &self.map {
+            arguments.extend(["--map".to_owned(), map.display().to_string()]);
+        }
+        let bound = match self.bound {
+            GivenBound::Steps(steps) => steps.to_string(),
+            GivenBound::Auto => "auto".to_owned(),
+        };
+        arguments.extend(["--bound".to_owned(), bound, "--max-bound".to_owned(), self.max_bound.to_string()]);
+        arguments.extend(["--max-states".to_owned(), self.max_states.to_string()]);
+        let flags = [
+            (self.from_initial, "--from-initial"),
+            (self.from_anywhere, "--from-anywhere"),
+            (self.count_silent, "--count-silent"),
+            (self.ioco, "--ioco"),
+        ];
+        arguments.extend(flags.iter().filter(|(given, _)| *given).map(|(_, flag)| (*flag).to_owned()));
+        arguments
+    }
+
     /// Reads the relation.
     pub fn relation(&self) -> Result<Relation, Failure> {
         let relation = self.map.as_deref().map(read_relation).transpose()?.unwrap_or_default();

@@ -1,10 +1,11 @@
 //! The commands: each takes its arguments, calls the libraries and shows the result.
 
+mod campaign;
 mod check;
 mod compare;
 mod completions;
 mod compose;
-mod conform;
+pub mod conform;
 mod convert;
 mod cover;
 mod demo;
@@ -35,6 +36,7 @@ pub enum Command {
     Explain(Box<explain::Explain>),
     Cover(Box<cover::Cover>),
     Conform(Box<conform::Conform>),
+    Campaign(campaign::Campaign),
     Simulate(simulate::Simulate),
     Net(net::Net),
     Maude(maude::Maude),
@@ -58,6 +60,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Explain(command) => command.run(terminal),
         Command::Cover(command) => command.run(terminal),
         Command::Conform(command) => command.run(terminal),
+        Command::Campaign(command) => command.run(terminal),
         Command::Simulate(command) => command.run(terminal),
         Command::Net(command) => command.run(terminal),
         Command::Maude(command) => command.run(terminal),
