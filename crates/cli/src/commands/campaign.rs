@@ -52,8 +52,8 @@ struct Start {
     /// The program under test, made with watershed-observe
     #[arg(long, value_name = "PROGRAM")]
     program: PathBuf,
-    /// How many scheduling points a layer has
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    /// How many scheduling points a layer has; jobs do not know what others have seen, so a small depth repeats work
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     depth: u64,
     /// How later layers are started: by putting the program into a state, or by repeating a schedule
     #[arg(long, value_enum, default_value_t = From::Schedule)]
