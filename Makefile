@@ -27,7 +27,7 @@ demo: build
 	./target/release/watershed demo
 
 # Everything that has to hold before a change lands. The page is tested where there is Node, in Debian's chromium.
-test: page spin maude
+test: page spin maude redis
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path bench/Cargo.toml
@@ -49,6 +49,12 @@ spin:
 maude:
 	@command -v maude >/dev/null || apt-get install -y maude || (apt-get update && apt-get install -y maude) || \
 	echo "without maude, answers are compared with those that are written down"
+
+# Campaigns over many processes use Redis as their broker; without it, these tests are skipped.
+.PHONY: redis
+redis:
+	@command -v redis-server >/dev/null || apt-get install -y redis-server || \
+	(apt-get update && apt-get install -y redis-server) || echo "without redis-server, campaigns are tested in folders only"
 
 # The page in a real browser.
 test-page: page chromium

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,6 +31,9 @@ pub struct Relation {
     /// What is said about events as a whole.
     #[serde(default)]
     pub events: Events,
+    /// Tells relations apart that were read one after the other; the identity has none.
+    #[serde(skip)]
+    number: u64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -161,7 +165,13 @@ impl Relation {
                 }
             }
         }
-        Ok(relation)
+        static READ: AtomicU64 = AtomicU64::new(0);
+        Ok(Self { number: READ.fetch_add(1, Ordering::Relaxed) + 1, ..relation })
+    }
+
+    /// A number that no other relation has.
+    pub(crate) fn identity(&self) -> u64 {
+        self.number
     }
 
     /// Whether anything is said about states.

@@ -6,11 +6,14 @@
 mod document;
 mod terms;
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::relation::{Observed, Relation, at, kind, normal_label};
 use terms::split_states;
@@ -296,6 +299,11 @@ fn json(line: &str, number: u64, relation: &Relation) -> Result<Vec<Said>, Strin
     if line.is_empty() {
         return Ok(Vec::new());
     }
+    if line.starts_with('[')
+        && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(line)
+    {
+        return Ok(vec![Said::Sequence(remembered(&items, number, relation)?)]);
+    }
     let value: Value =
         serde_json::from_str(line).map_err(|error| format!("this is not JSON: {}", reason(&error)))?;
     match &value {
@@ -332,6 +340,36 @@ fn json(line: &str, number: u64, relation: &Relation) -> Result<Vec<Said>, Strin
             .collect()),
         other => Err(format!("a line is a state, an event or an array of them, not {}", kind(other))),
     }
+}
+
+/// How many texts a thread remembers.
+const MOST_REMEMBERED: usize = 1 << 16;
+
+thread_local! {
+    /// What texts meant that were seen before, and by which relation: programs come back to their states all the time.
+    static REMEMBERED: RefCell<(u64, FxHashMap<Box<str>, Option<Moment>>)> = RefCell::default();
+}
+
+/// The moments of an array whose elements are still text.
+fn remembered(items: &[&RawValue], line: u64, relation: &Relation) -> Result<Vec<Moment>, String> {
+    REMEMBERED.with_borrow_mut(|(of, known)| {
+        if *of != relation.identity() || known.len() > MOST_REMEMBERED {
+            *of = relation.identity();
+            known.clear();
+        }
+        let mut moments = Vec::with_capacity(items.len());
+        for (position, item) in items.iter().enumerate() {
+            let text = item.get();
+            if !known.contains_key(text) {
+                let value: Value = serde_json::from_str(text).map_err(|error| reason(&error))?;
+                let found =
+                    moment(&value, 0, relation).map_err(|why| format!("element {position}: {why}"))?;
+                known.insert(text.into(), found);
+            }
+            moments.extend(known[text].clone().map(|moment| Moment { line, ..moment }));
+        }
+        Ok(moments)
+    })
 }
 
 /// The moments of a sequence of states or events, all from one line.
