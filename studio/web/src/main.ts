@@ -380,7 +380,8 @@ class Page {
 
   private tellFailure(failure: NonNullable<Status["failure"]>): void {
     if (failure.summary === "cancelled") return this.say("Cancelled.");
-    this.show("edit");
+    // A model that is too large to be drawn can still be walked beside traces.
+    if (this.checked === 0) this.show("edit");
     const first = failure.messages[0];
     this.say(first ? `${first.place ? `${short(first.place.file)}:${first.place.line}: ` : ""}${first.message}` : failure.summary);
   }

@@ -154,3 +154,17 @@ test("a long sequence is fetched in parts", async () => {
   await arrive(1998);
   assert.match(await text("#model-side"), /GIVE/);
 });
+
+test("a model without an end is not drawn, and walked all the same", async () => {
+  await open("counter.maude", COUNTER.replace("crl", "rl").replace(/\n *if N < 3/, ""), "({1} | {2} | {4} | nil)\n", "--max-states", "1000");
+  await tab.waitForFunction(() => window.studio.status.failure && !window.studio.conformance.element.hidden);
+  await tab.click("#cause-1");
+  await arrive(0);
+  await tab.click("#to-failure");
+  await arrive(2);
+  assert.match(await text("#reason"), /a bound of 2 would do instead of 1/);
+  await tab.click("#moment-back");
+  await arrive(1);
+  await tab.click("#model-side button:has-text('up')");
+  await tab.waitForSelector("#listing:not([hidden]) #line-2.lit");
+});
