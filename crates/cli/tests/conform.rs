@@ -230,3 +230,24 @@ fn wrong_inputs_are_told() {
     told(&["missing.maude", "s.txt"], "missing.maude");
     told(&["t.maude", "s.txt", "--bound", "few"], "a number of steps, or `auto`");
 }
+
+#[test]
+fn the_studio_needs_a_model_and_files() {
+    let folder = folder(&[
+        ("lock.lnt", LOCK),
+        ("bad.toml", "[state]\nterm = '{'\nvalues = {}\n"),
+        ("l.txt", "TAKE\n"),
+    ]);
+    let told = |arguments: &[&str], message: &str| {
+        let mut all = vec!["studio", "--no-open"];
+        all.extend(arguments);
+        let output = watershed(folder.path(), &all);
+        assert_eq!(code(&output), 2, "{arguments:?}: {}{}", out(&output), err(&output));
+        assert!(err(&output).contains(message), "{arguments:?}: {}", err(&output));
+    };
+    told(&["--traces", "l.txt"], "needs a model");
+    told(&["lock.lnt", "--traces", "-"], "standard input");
+    told(&["lock.lnt", "--traces", "l.txt", "--map", "bad.toml"], "keep one of them");
+    told(&["lock.lnt", "--traces", "l.txt", "--ioco"], "inputs and outputs");
+    told(&["lock.lnt", "--format", "labels"], "--traces");
+}

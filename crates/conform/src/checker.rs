@@ -259,6 +259,16 @@ impl<'m> Checker<'m> {
         Position { set, ..Position::default() }
     }
 
+    /// Where a sequence of events is before the first of them.
+    pub(crate) fn before_events(&mut self) -> Result<Position, CheckError> {
+        Ok(Position { set: self.first()?, ..Position::default() })
+    }
+
+    /// Whether a sequence is where it was: equal neighbours are one.
+    pub(crate) fn stays(&self, before: &Position, after: &Position) -> bool {
+        before.set == after.set && before.seen == after.seen
+    }
+
     /// The states that a sequence may be in.
     pub(crate) fn states(&self, position: &Position) -> Rc<[u32]> {
         self.sets.get(position.set as usize).cloned().unwrap_or_else(|| Rc::from([]))
@@ -688,16 +698,26 @@ impl Layers {
         near.map(|at| self.found[at].0).collect()
     }
 
+    /// Whether a state was found.
+    pub fn contains(&self, state: u32) -> bool {
+        self.seen.contains(&state)
+    }
+
     /// The first steps that lead to a state: labels and origins.
     pub fn path(&self, state: u32) -> Vec<(u32, OriginId)> {
-        let Some(mut at) = self.found.iter().position(|found| found.0 == state) else { return Vec::new() };
+        self.way(state).map_or_else(Vec::new, |(_, path)| path)
+    }
+
+    /// The same with the state that they begin with; nothing where the state was not found.
+    pub fn way(&self, state: u32) -> Option<(u32, Vec<(u32, OriginId)>)> {
+        let mut at = self.found.iter().position(|found| found.0 == state)?;
         let mut path = Vec::new();
         while self.found[at].1 != NONE {
             path.push((self.found[at].2, self.found[at].3));
             at = self.found[at].1 as usize;
         }
         path.reverse();
-        path
+        Some((self.found[at].0, path))
     }
 
     /// Adds the origins of the steps that lead to some states.

@@ -23,13 +23,18 @@
 
 mod checker;
 mod diagnosis;
+mod files;
 mod relation;
 mod run;
 mod space;
 mod traces;
+mod walk;
 
 pub use checker::{Bound, CheckError, Checker, Position, Settings, Step};
 pub use diagnosis::{Blocked, Diagnosis, Difference};
+pub use files::{Beginning, Files, open};
 pub use relation::{Events, Observed, Otherwise, Relation, WrongRelation};
 pub use run::{Failure, Outcome, Problem, Sequences, check};
+pub use space::named_values;
 pub use traces::{Format, Moment, ReadError, Said, TraceError, Traces, moments};
+pub use walk::{Sequence, Taken, Walk, Walked, gather, walk};

@@ -94,6 +94,16 @@ pub enum Problem {
     Cancelled,
 }
 
+impl CheckError {
+    /// What ends a check at some line of a file, in some sequence.
+    pub fn at(self, file: usize, line: u64, seq: u64) -> Problem {
+        match self {
+            CheckError::State(state, why) => Problem::State { file, line, seq, state, why },
+            CheckError::Model(error) => Problem::Model(error),
+        }
+    }
+}
+
 /// A sequence that is known as a whole.
 struct Job {
     seq: u64,
@@ -111,6 +121,60 @@ struct Rejection {
     rows: Vec<Vec<Slot>>,
     has_begun: bool,
     moment: Moment,
+}
+
+/// Which sequence it is that something is said of; sequences are numbered as they begin.
+#[derive(Default)]
+pub(crate) struct Numbering {
+    /// How many sequences have begun.
+    pub count: u64,
+    file: usize,
+    /// The numbers of those that come a moment at a time, and where they are found.
+    streamed: Vec<u64>,
+    keys: FxHashMap<(usize, String), usize>,
+    /// The one without a key that is under way.
+    current: Option<usize>,
+}
+
+impl Numbering {
+    /// What comes next is from this file.
+    pub fn enter(&mut self, file: usize) {
+        if file != self.file {
+            self.file = file;
+            self.current = None;
+        }
+    }
+
+    /// The number of a sequence that is known as a whole.
+    pub fn whole(&mut self) -> u64 {
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// The sequence that a moment with this key belongs to: its place among those that come a moment at a time, and its
+    /// number.
+    pub fn streamed(&mut self, key: Option<&str>) -> (usize, u64) {
+        let known = match key {
+            Some(key) => self.keys.get(&(self.file, key.to_owned())).copied(),
+            None => self.current,
+        };
+        let place = known.unwrap_or_else(|| {
+            let place = self.streamed.len();
+            let number = self.whole();
+            self.streamed.push(number);
+            match key {
+                Some(key) => _ = self.keys.insert((self.file, key.to_owned()), place),
+                None => self.current = Some(place),
+            }
+            place
+        });
+        (place, self.streamed[place])
+    }
+
+    /// The next moment without a key begins another sequence.
+    pub fn end(&mut self) {
+        self.current = None;
+    }
 }
 
 /// What a thread has found.
@@ -139,21 +203,21 @@ pub fn check(
 ) -> Result<Outcome, Problem> {
     let (send, receive) = sync_channel::<Vec<Job>>(2 * threads.max(1));
     let receive = Mutex::new(receive);
-    let mut sequences = 0;
+    let mut numbering = Numbering::default();
     let (read, found) = std::thread::scope(|scope| {
         let receive = &receive;
         let workers: Vec<_> = (0..threads.max(1))
             .map(|_| scope.spawn(move || work(model, relation, settings, receive)))
             .collect();
         let mut stream = Stream::new(Checker::new(model, relation, settings));
-        let read = deal(&send, &mut stream, &mut sequences, next, progress);
+        let read = deal(&send, &mut stream, &mut numbering, next, progress);
         drop(send);
         let mut found: Vec<Found> =
             workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect();
         found.push(stream.end());
         (read, found)
     });
-    let mut outcome = Outcome { sequences, ..Outcome::default() };
+    let mut outcome = Outcome { sequences: numbering.count, ..Outcome::default() };
     let mut rejections = Vec::new();
     let mut problem: Option<(u64, Problem)> = None;
     let mut origins: FxHashSet<OriginId> = FxHashSet::default();
@@ -195,22 +259,17 @@ pub fn check(
 fn deal(
     send: &SyncSender<Vec<Job>>,
     stream: &mut Stream<'_>,
-    sequences: &mut u64,
+    numbering: &mut Numbering,
     next: &mut Sequences<'_>,
     progress: &Progress,
 ) -> Result<(), Problem> {
-    let mut file = usize::MAX;
-    while let Some((number, said)) = next().map_err(Problem::Read)? {
-        if number != file {
-            file = number;
-            stream.current = None;
-        }
+    while let Some((file, said)) = next().map_err(Problem::Read)? {
+        numbering.enter(file);
         let mut jobs: Vec<Job> = Vec::new();
         for said in said {
             match said {
                 Said::Sequence(moments) => {
-                    jobs.push(Job { seq: *sequences, file, moments });
-                    *sequences += 1;
+                    jobs.push(Job { seq: numbering.whole(), file, moments });
                     if jobs.len() == AT_ONCE {
                         // A thread that is gone has left a problem behind.
                         if send.send(std::mem::take(&mut jobs)).is_err() {
@@ -218,17 +277,20 @@ fn deal(
                         }
                     }
                 }
-                Said::Moment(key, moment) => stream.take(key, moment, file, sequences),
-                Said::End => stream.current = None,
+                Said::Moment(key, moment) => {
+                    let (place, seq) = numbering.streamed(key.as_deref());
+                    stream.take(place, seq, key, &moment, file);
+                }
+                Said::End => numbering.end(),
                 Said::Wrong(why) => {
                     let problem = Problem::State {
                         file,
-                        line: *sequences + 1,
-                        seq: *sequences,
+                        line: numbering.count + 1,
+                        seq: numbering.count,
                         state: String::new(),
                         why,
                     };
-                    stream.found.problem = Some((*sequences, problem));
+                    stream.found.problem = Some((numbering.count, problem));
                     return Ok(());
                 }
             }
@@ -329,12 +391,7 @@ fn follow(
             }
         }
         Err(error) => {
-            let problem = match error {
-                CheckError::State(state, why) => {
-                    Problem::State { file: place.file, line: moment.line, seq: place.seq, state, why }
-                }
-                CheckError::Model(error) => Problem::Model(error),
-            };
+            let problem = error.at(place.file, moment.line, place.seq);
             if found.problem.as_ref().is_none_or(|(seq, _)| place.seq < *seq) {
                 found.problem = Some((place.seq, problem));
             }
@@ -348,13 +405,9 @@ struct Stream<'m> {
     checker: Checker<'m>,
     found: Found,
     open: Vec<Open>,
-    keys: FxHashMap<(usize, String), usize>,
-    /// The one without a key that is under way.
-    current: Option<usize>,
 }
 
 struct Open {
-    seq: u64,
     name: Option<String>,
     position: Position,
     ended: bool,
@@ -362,31 +415,20 @@ struct Open {
 
 impl<'m> Stream<'m> {
     fn new(checker: Checker<'m>) -> Self {
-        Self { checker, found: Found::default(), open: Vec::new(), keys: FxHashMap::default(), current: None }
+        Self { checker, found: Found::default(), open: Vec::new() }
     }
 
-    fn take(&mut self, key: Option<String>, moment: Moment, file: usize, sequences: &mut u64) {
-        let known = match &key {
-            Some(key) => self.keys.get(&(file, key.clone())).copied(),
-            None => self.current,
-        };
-        let number = known.unwrap_or_else(|| {
-            let number = self.open.len();
-            let seq = *sequences;
-            *sequences += 1;
-            self.open.push(Open { seq, name: key.clone(), position: Position::default(), ended: false });
-            match key {
-                Some(key) => _ = self.keys.insert((file, key), number),
-                None => self.current = Some(number),
-            }
-            number
-        });
-        let Open { seq, name, position, ended } = &mut self.open[number];
+    /// Follows a moment of the sequence at this place, which may be the next one.
+    fn take(&mut self, place: usize, seq: u64, key: Option<String>, moment: &Moment, file: usize) {
+        if place == self.open.len() {
+            self.open.push(Open { name: key, position: Position::default(), ended: false });
+        }
+        let Open { name, position, ended } = &mut self.open[place];
         if *ended {
             return;
         }
-        let place = Place { seq: *seq, file, name: name.as_deref() };
-        if !follow(&mut self.checker, position, &moment, &place, &mut self.found) {
+        let place = Place { seq, file, name: name.as_deref() };
+        if !follow(&mut self.checker, position, moment, &place, &mut self.found) {
             *ended = true;
         }
         if self.checker.is_full() {
@@ -402,6 +444,9 @@ impl<'m> Stream<'m> {
     }
 }
 
+/// What failures have in common that have the same reason: the states before, the event and the state that was seen.
+type Kind = (Vec<Vec<Slot>>, Option<String>, Option<String>);
+
 /// The failures with their reasons, found one after the other so that they depend on nothing but themselves.
 fn explained(
     model: &dyn Model,
@@ -411,8 +456,7 @@ fn explained(
 ) -> Result<Vec<Failure>, Problem> {
     let settings = Settings { cover: false, ..settings };
     let mut checker = Checker::new(model, relation, settings);
-    let mut known: FxHashMap<(Vec<Vec<Slot>>, Option<String>, Option<String>), Arc<Diagnosis>> =
-        FxHashMap::default();
+    let mut known: FxHashMap<Kind, Arc<Diagnosis>> = FxHashMap::default();
     let mut failures = Vec::with_capacity(rejections.len());
     for rejection in rejections {
         let Rejection { seq, name, file, index, mut rows, has_begun, moment } = rejection;
@@ -421,10 +465,8 @@ fn explained(
         let mut diagnosis = known.get(&key).cloned();
         if diagnosis.is_none() && known.len() < MOST_EXPLAINED {
             let position = checker.position(&key.0, has_begun);
-            let found = checker.diagnose(&position, &moment).map_err(|error| match error {
-                CheckError::State(state, why) => Problem::State { file, line: moment.line, seq, state, why },
-                CheckError::Model(error) => Problem::Model(error),
-            })?;
+            let found =
+                checker.diagnose(&position, &moment).map_err(|error| error.at(file, moment.line, seq))?;
             diagnosis = Some(known.entry(key).or_insert(Arc::new(found)).clone());
         }
         failures.push(Failure { seq, name, file, line: moment.line, index, diagnosis });

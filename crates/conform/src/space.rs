@@ -17,6 +17,9 @@ pub(crate) struct Known {
     pub origin: OriginId,
 }
 
+/// Names and values.
+pub(crate) type View = Rc<[(String, String)]>;
+
 /// States and their steps, found once.
 pub(crate) struct Space<'m> {
     pub model: &'m dyn Model,
@@ -26,7 +29,7 @@ pub(crate) struct Space<'m> {
     rows: Vec<Rc<[Slot]>>,
     numbers: FxHashMap<Rc<[Slot]>, u32>,
     steps: Vec<Option<Rc<[Known]>>>,
-    views: Vec<Option<Rc<[(String, String)]>>>,
+    views: Vec<Option<View>>,
     /// Texts of labels, by the numbers of steps; what the model calls them leads there.
     labels: Vec<String>,
     label_of: FxHashMap<LabelId, u32>,
@@ -122,21 +125,12 @@ impl<'m> Space<'m> {
         number
     }
 
-    /// The named values of a state. Where a name occurs again it gets a number: `NODE.term#2`.
-    pub fn view(&mut self, number: u32) -> Rc<[(String, String)]> {
+    /// The named values of a state.
+    pub fn view(&mut self, number: u32) -> View {
         if let Some(view) = &self.views[number as usize] {
             return view.clone();
         }
-        let mut values = self.model.describe(&self.rows[number as usize]).values;
-        let mut times: FxHashMap<String, usize> = FxHashMap::default();
-        for (name, _) in &mut values {
-            let count = times.entry(name.clone()).or_insert(0);
-            *count += 1;
-            if *count > 1 {
-                *name = format!("{name}#{count}");
-            }
-        }
-        let view: Rc<[(String, String)]> = values.into();
+        let view: View = named_values(self.model, &self.rows[number as usize]).into();
         self.views[number as usize] = Some(view.clone());
         view
     }
@@ -168,4 +162,18 @@ impl<'m> Space<'m> {
         let row = self.row(number);
         let _ = self.worker.executed(&row, &mut |origin| _ = origins.insert(origin));
     }
+}
+
+/// The named values of a state. Where a name occurs again it gets a number: `NODE.term#2`.
+pub fn named_values(model: &dyn Model, state: &[Slot]) -> Vec<(String, String)> {
+    let mut values = model.describe(state).values;
+    let mut times: FxHashMap<String, usize> = FxHashMap::default();
+    for (name, _) in &mut values {
+        let count = times.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            *name = format!("{name}#{count}");
+        }
+    }
+    values
 }

@@ -14,10 +14,12 @@
 //! The way of a model: texts → checked, explored and tagged (`opening`) → an owned copy to look at (`picture`) →
 //! regions drawn as one (`regions`, `pieces`) → what is drawn (`scene`) → where (`layout`). A `project` does this in the
 //! background; the `server` lets one page on this machine, and nobody else, ask about it (`answers`).
-//! A Petri net also has a drawing to play the token game on (`board`).
+//! A Petri net also has a drawing to play the token game on (`board`), and traces of a program are walked beside the model
+//! (`conformance`).
 
 mod answers;
 mod board;
+mod conformance;
 mod coverage;
 mod embedded;
 mod export;
@@ -32,4 +34,5 @@ mod regions;
 mod scene;
 mod server;
 
+pub use conformance::Traces;
 pub use server::{Beside, CantServe, Settings, Studio};

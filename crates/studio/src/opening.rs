@@ -4,17 +4,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use conform::Beginning;
 use explain::{Options, Property, Prospect, Run, Selection, Tag, Tagged};
 use explore::{Exploration, Limits, Outcome};
 use languages::{FileKind, SystemError};
 use lts::{Lts, Progress};
-use model::{Folders, Input, Overlay, Program, Provenance, Starting};
+use model::{Folders, Input, Overlay, Provenance, Starting, SystemModel};
 use report::Explanation;
 use serde::{Deserialize, Serialize};
 use source::{Diagnostic, Severity, Sources};
 use views::{Findings, Origin};
 
 use crate::board::Board;
+use crate::conformance::{Judge, Traces};
 use crate::coverage::Member;
 use crate::picture::Picture;
 
@@ -66,6 +68,8 @@ pub struct Request {
     pub most_states: usize,
     /// Examples for the coverage view.
     pub examples: Vec<Member>,
+    /// Traces of a program, for the conformance view.
+    pub traces: Option<Arc<Traces>>,
     /// Other processes to start with, for a page to offer.
     pub starts: Vec<Start>,
 }
@@ -144,7 +148,8 @@ impl Place {
 }
 
 impl Message {
-    fn error(message: impl Into<String>) -> Self {
+    /// An error at no place in particular.
+    pub fn error(message: impl Into<String>) -> Self {
         Self { severity: "error", message: message.into(), ..Self::default() }
     }
 
@@ -198,10 +203,8 @@ pub enum Subject {
 
 /// A model with its state space.
 pub struct Explored {
-    /// Its files.
-    pub sources: Sources,
-    /// The model, and what its language knows of it.
-    pub program: Box<dyn Program>,
+    /// The model.
+    pub loaded: Arc<languages::Opened>,
     /// Its states.
     pub exploration: Exploration,
     /// Its drawing, where it has one.
@@ -228,7 +231,8 @@ impl Subject {
     /// What else the model could start with, what it starts with by itself first.
     pub fn roots(&self) -> Vec<String> {
         let Self::Model(explored) = self else { return Vec::new() };
-        let mut roots: Vec<String> = explored.program.roots().into_iter().map(|root| root.name).collect();
+        let mut roots: Vec<String> =
+            explored.loaded.program.roots().into_iter().map(|root| root.name).collect();
         if let Some(main) = roots.iter().position(|root| root.eq_ignore_ascii_case("main")) {
             roots[..=main].rotate_right(1);
         }
@@ -238,7 +242,7 @@ impl Subject {
     /// Where transitions come from.
     pub fn provenance(&self) -> Option<&Provenance> {
         match self {
-            Self::Model(explored) => Some(explored.program.model().provenance()),
+            Self::Model(explored) => Some(explored.loaded.program.model().provenance()),
             Self::System(_) => None,
         }
     }
@@ -246,7 +250,7 @@ impl Subject {
     /// The model's files.
     pub fn sources(&self) -> Option<&Sources> {
         match self {
-            Self::Model(explored) => Some(&explored.sources),
+            Self::Model(explored) => Some(&explored.loaded.sources),
             Self::System(_) => None,
         }
     }
@@ -255,7 +259,7 @@ impl Subject {
     pub fn describe(&self, state: u32) -> Vec<(String, String)> {
         match self {
             Self::Model(explored) => {
-                let model = explored.program.model();
+                let model = explored.loaded.program.model();
                 model.describe(&explored.exploration.state(model, lts::StateId::from_raw(state))).values
             }
             Self::System(_) => Vec::new(),
@@ -284,13 +288,14 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens what was asked for. `stage` is told what is going on.
+    /// Opens what was asked for. `stage` is told what is going on, `loaded` what traces can be checked against.
     pub fn new(
         request: Arc<Request>,
         progress: &Progress,
         stage: &dyn Fn(&'static str),
+        loaded: &dyn Fn(Judge),
     ) -> Result<Self, CantOpen> {
-        let opened = Self::open(request, progress, stage);
+        let opened = Self::open(request, progress, stage, loaded);
         // Not everyone who is told to stop says so.
         if progress.is_cancelled() { Err(CantOpen::Cancelled) } else { opened }
     }
@@ -299,12 +304,13 @@ impl Opened {
         request: Arc<Request>,
         progress: &Progress,
         stage: &dyn Fn(&'static str),
+        loaded: &dyn Fn(Judge),
     ) -> Result<Self, CantOpen> {
         let mut sources = Sources::new();
         let mut warnings = Vec::new();
         stage("reading the property");
         let properties = load_properties(&request, &mut sources, &mut warnings)?;
-        let subject = load_subject(&request, &mut warnings, progress, stage)?;
+        let subject = load_subject(&request, &mut warnings, progress, stage, loaded)?;
         let lts = subject.lts();
         let used = lts.used_labels();
         let labels: Vec<&str> =
@@ -444,13 +450,20 @@ fn load_subject(
     warnings: &mut Vec<Message>,
     progress: &Progress,
     stage: &dyn Fn(&'static str),
+    loaded: &dyn Fn(Judge),
 ) -> Result<Subject, CantOpen> {
     let wrong_texts =
         |error: languages::CantOpen| CantOpen::Wrong(messages(&error.diagnostics, &error.sources));
+    let system = |lts: Lts| {
+        if request.traces.is_some() {
+            loaded(Judge::System(Arc::new(SystemModel::new(lts.clone()))));
+        }
+        Subject::System(lts)
+    };
     if let Some(path) = &request.system {
         stage("reading the transition system");
         let read = languages::read_system(path, &Default::default(), progress);
-        return read.map(Subject::System).map_err(|error| match error {
+        return read.map(system).map_err(|error| match error {
             SystemError::Wrong(wrong) => wrong_texts(wrong),
             SystemError::Cancelled => CantOpen::Cancelled,
         });
@@ -459,22 +472,33 @@ fn load_subject(
     if let Some(FileKind::System) = main.kind() {
         stage("reading the transition system");
         let parsed = languages::parse_system(&main.into(), &Default::default());
-        return parsed.map(Subject::System).map_err(wrong_texts);
+        return parsed.map(system).map_err(wrong_texts);
     }
     stage("checking the model");
     // Text from the page must not name files on disk: only folders that were named when the program was started.
     let folders = Folders { beside: false, include: request.include.clone() };
     let texts = Overlay::new(request.files[1..].iter().map(model::Text::from).collect(), &folders);
     let text = main.into();
-    let input = Input {
-        texts: &texts,
-        root: request.root.as_deref(),
-        starting: Starting::Field,
-        ..Input::new(&text)
+    let input = Input { texts: &texts, starting: Starting::Field, ..Input::new(&text) };
+    let open = |root: Option<&str>| languages::registry().load(&Input { root, ..input });
+    let root = request.root.as_deref();
+    let opened = match &request.traces {
+        None => open(root),
+        Some(traces) => {
+            let state = traces.first_state();
+            let beginning = Beginning {
+                root,
+                module: traces.module.as_deref(),
+                state: state.as_deref(),
+                from_initial: traces.settings.from_initial,
+            };
+            conform::open(languages::registry().language(Path::new(&main.name)), &beginning, &open)
+        }
     };
-    let opened = languages::registry().load(&input).map_err(wrong_texts)?;
-    let languages::Opened { sources, program } = opened;
-    warnings.extend(messages(program.warnings(), &sources));
+    let ready = Arc::new(opened.map_err(wrong_texts)?);
+    let languages::Opened { sources, program } = &*ready;
+    warnings.extend(messages(program.warnings(), sources));
+    loaded(Judge::Program(Arc::clone(&ready)));
     let model = program.model();
     stage("exploring");
     let limits = Limits { states: request.most_states, origins: true, ..Limits::default() };
@@ -482,13 +506,13 @@ fn load_subject(
     match &exploration.outcome {
         Outcome::Complete => {
             stage("drawing");
-            let board = Board::of(&*program);
-            Ok(Subject::Model(Box::new(Explored { sources, program, exploration, board })))
+            let board = Board::of(&**program);
+            Ok(Subject::Model(Box::new(Explored { loaded: Arc::clone(&ready), exploration, board })))
         }
         Outcome::Cancelled => Err(CantOpen::Cancelled),
         Outcome::Error { error, state } => {
             let mut message = Message::error(error.message.clone());
-            message.place = error.span.map(|span| Place::of(span, &sources));
+            message.place = error.span.map(|span| Place::of(span, sources));
             message.helps.extend(error.help.clone());
             let trace = state.and_then(|state| exploration.trace_to(model, state).ok());
             if let Some(trace) = trace {
@@ -515,18 +539,18 @@ mod tests {
     fn what_was_cancelled_is_not_opened() {
         // A formula that is only checked, without an explanation.
         let request = request("nu X . (< true > X)");
-        let opened = Opened::new(Arc::clone(&request), &Progress::new(), &|_| ()).ok().unwrap();
+        let opened = Opened::new(Arc::clone(&request), &Progress::new(), &|_| (), &|_| ()).ok().unwrap();
         assert!(opened.remark.unwrap().contains("can't be explained"));
         let enough = Progress::new();
         enough.cancel();
-        assert!(matches!(Opened::new(request, &enough, &|_| ()), Err(CantOpen::Cancelled)));
+        assert!(matches!(Opened::new(request, &enough, &|_| (), &|_| ()), Err(CantOpen::Cancelled)));
     }
 
     #[test]
     fn the_first_surprise_is_opened() {
         let text = "property KNOWN is NEVER (\"A\") expected FALSE end property\n\
                     property STUCK is DEADLOCK_FREE end property\n";
-        let opened = Opened::new(request(text), &Progress::new(), &|_| ()).ok().unwrap();
+        let opened = Opened::new(request(text), &Progress::new(), &|_| (), &|_| ()).ok().unwrap();
         assert_eq!(opened.explanation.unwrap().property, "STUCK");
         assert!(
             opened.warnings.iter().any(|one| one.message == "passed over: KNOWN is violated, as expected")

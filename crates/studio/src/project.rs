@@ -8,6 +8,7 @@ use lts::Progress;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::conformance::{self, Check, Judge};
 use crate::layout::{Layout, Point, Shape};
 use crate::opening::{CantOpen, Message, Opened, Request, guarded};
 use crate::picture::Picture;
@@ -37,6 +38,11 @@ struct State {
     progress: Arc<Progress>,
     /// Of the examples that run for the coverage view.
     covering: Arc<Progress>,
+    /// Of the traces that are checked.
+    checking: Arc<Progress>,
+    check: Check,
+    /// Counts what became of the traces.
+    conformance: u32,
     stage: &'static str,
     running: bool,
     failure: Option<Failure>,
@@ -106,6 +112,8 @@ pub struct Status {
     pub detail: Detail,
     /// How it is laid out.
     pub shape: Shape,
+    /// Counts what became of the traces: when it changes, there is more to know. 0 where there are none.
+    pub conformance: u32,
 }
 
 /// A change of the scene that a page asks for.
@@ -157,6 +165,9 @@ impl Project {
                 request: Arc::clone(&request),
                 progress: Arc::default(),
                 covering: Arc::default(),
+                checking: Arc::default(),
+                check: Check::None,
+                conformance: 0,
                 stage: "waiting",
                 running: true,
                 failure: None,
@@ -202,7 +213,8 @@ impl Project {
                 self.tell();
             };
             let found = guarded(|| {
-                let opened = Opened::new(request, &progress, &stage)?;
+                let loaded = |judge| self.check(attempt, Arc::clone(&request), judge);
+                let opened = Opened::new(Arc::clone(&request), &progress, &stage, &loaded)?;
                 Ok((Regions::new(&opened.picture), opened))
             });
             let mut state = self.lock();
@@ -233,11 +245,49 @@ impl Project {
         });
     }
 
+    /// Checks the traces, if there are any, while the model is explored.
+    fn check(self: &Arc<Self>, attempt: u32, request: Arc<Request>, judge: Judge) {
+        let progress = Arc::new(Progress::new());
+        let mut state = self.lock();
+        if request.traces.is_none() || state.attempt != attempt {
+            return;
+        }
+        state.checking.cancel();
+        state.checking = Arc::clone(&progress);
+        state.check = Check::Running;
+        state.conformance += 1;
+        drop(state);
+        self.tell();
+        let project = Arc::clone(self);
+        tokio::task::spawn_blocking(move || {
+            let checked = match guarded(|| conformance::check(request, judge, &progress)) {
+                Ok(verdict) => Check::Done(Arc::new(verdict)),
+                Err(CantOpen::Wrong(messages)) => Check::Failed(messages),
+                Err(CantOpen::Cancelled) => Check::Failed(vec![Message::error("cancelled")]),
+            };
+            let mut state = project.lock();
+            // Another one has begun in the meantime.
+            if !Arc::ptr_eq(&state.checking, &progress) {
+                return;
+            }
+            state.check = checked;
+            state.conformance += 1;
+            drop(state);
+            project.tell();
+        });
+    }
+
+    /// What is known of the traces.
+    pub fn conformance(&self) -> Check {
+        self.lock().check.clone()
+    }
+
     /// Stops what is going on.
     pub fn cancel(&self) {
         let mut state = self.lock();
         state.progress.cancel();
         state.covering.cancel();
+        state.checking.cancel();
         if !std::mem::replace(&mut state.settled, true) {
             self.current.fetch_add(1, SeqCst);
         }
@@ -363,6 +413,7 @@ impl Project {
             settled: state.settled,
             detail: state.detail,
             shape: state.shape,
+            conformance: state.conformance,
         }
     }
 

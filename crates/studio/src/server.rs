@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::answers::{self, Among, NoAnswer, Texts, Wanted};
+use crate::conformance::{Check, NoWalk, Traces};
 use crate::coverage::{self, CantCover};
 use crate::guard::{self, Guard};
 use crate::opening::{Opened, Request, Text};
@@ -55,6 +56,8 @@ pub struct Beside<'a> {
     pub include: &'a [PathBuf],
     /// Suites of examples for the coverage view.
     pub examples: &'a [PathBuf],
+    /// Traces of a program for the conformance view.
+    pub traces: Option<&'a Traces>,
 }
 
 /// Why the page can't be served.
@@ -166,6 +169,7 @@ impl Studio {
                 Err(diagnostics) => return Err(CantServe::Suite { diagnostics, sources }),
             }
         }
+        request.traces = beside.traces.map(|traces| Arc::new(traces.clone()));
         self.shared.open(name, request);
         Ok(())
     }
@@ -218,6 +222,8 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
         .route("/api/projects/{id}/search", get(search))
         .route("/api/projects/{id}/counterexample", post(counterexample))
         .route("/api/projects/{id}/coverage", post(covered))
+        .route("/api/projects/{id}/conformance", get(conformance))
+        .route("/api/projects/{id}/conformance/{failure}", get(walk))
         .route("/api/projects/{id}/export", post(exported))
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here"))
         .layer(DefaultBodyLimit::max(MOST_BODY))
@@ -259,6 +265,16 @@ impl From<NoAnswer> for Refusal {
 impl From<CantCover> for Refusal {
     fn from(why: CantCover) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
+    }
+}
+
+impl From<NoWalk> for Refusal {
+    fn from(why: NoWalk) -> Self {
+        let status = match why {
+            NoWalk::Missing => StatusCode::NOT_FOUND,
+            NoWalk::Wrong(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Self::new(status, why.to_string())
     }
 }
 
@@ -502,6 +518,31 @@ async fn covered(
     // What is open, not what was edited in vain.
     let request = view.opened.map_or(view.request, |opened| Arc::clone(&opened.request));
     slowly(move || Ok(Json(coverage::view(&request, &wanted, &progress)?).into_response())).await
+}
+
+async fn conformance(State(shared): Everything, Path(id): Path<u32>) -> Answer<Response> {
+    let project = find(&shared, id)?;
+    slowly(move || Ok(Json(project.conformance().view()).into_response())).await
+}
+
+#[derive(Deserialize)]
+struct Since {
+    #[serde(default)]
+    from: usize,
+}
+
+async fn walk(
+    State(shared): Everything,
+    Path((id, failure)): Path<(u32, usize)>,
+    Query(Since { from }): Query<Since>,
+) -> Answer<Response> {
+    let project = find(&shared, id)?;
+    slowly(move || {
+        let Check::Done(verdict) = project.conformance() else { return Err(NoWalk::Missing.into()) };
+        let opened = project.view().opened;
+        Ok(Json(verdict.walk(failure, from, opened.as_deref())?).into_response())
+    })
+    .await
 }
 
 /// The page sends how it looks at the model, and finds that again in what is exported.

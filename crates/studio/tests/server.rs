@@ -703,3 +703,99 @@ fn a_state_with_very_many_steps_says_how_many() {
     let state = server.get(&format!("{base}/state/0")).json();
     assert_eq!((&state["steps"], state["outgoing"].as_array().unwrap().len()), (&600.into(), 500));
 }
+
+/// A lock; its traces give it back twice.
+const LOCK: &str = "module lock is process MAIN [TAKE, GIVE : none] is
+   var taken : bool in
+      taken := false;
+      loop
+         select
+            only if not (taken) then TAKE; taken := true end if
+         [] only if taken then GIVE; taken := false end if
+         end select
+      end loop
+   end var
+end process end module";
+
+fn with_traces(text: &str) -> (Server, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, traces) = (folder.path().join("lock.lnt"), folder.path().join("log.txt"));
+    std::fs::write(&model, LOCK).unwrap();
+    std::fs::write(&traces, text).unwrap();
+    let server = Server::start(move |studio| {
+        let traces = studio::Traces {
+            files: vec![traces],
+            format: conform::Format::Auto,
+            term: None,
+            include: Vec::new(),
+            relation: conform::Relation::default(),
+            settings: conform::Settings::default(),
+            module: None,
+        };
+        let beside = studio::Beside { traces: Some(&traces), ..Default::default() };
+        studio.open(&model, &beside).unwrap();
+    });
+    (server, folder)
+}
+
+/// The verdict, once there is one.
+fn verdict(server: &Server) -> serde_json::Value {
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(30), "the traces are never checked");
+        let found = server.get("/api/projects/1/conformance").json();
+        if found["running"] == false && (!found["verdict"].is_null() || found["messages"][0].is_object()) {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn traces_are_checked_and_walked() {
+    let (server, folder) = with_traces("TAKE\nGIVE\nGIVE\n[]\nTAKE\n");
+    let found = verdict(&server);
+    assert_eq!((&found["verdict"]["rejected"], &found["verdict"]["sequences"]), (&1.into(), &2.into()));
+    let status = server.wait(1);
+    assert!(status["conformance"].as_u64() > Some(0));
+    // Nothing is read again for a walk.
+    std::fs::remove_file(folder.path().join("log.txt")).unwrap();
+    let walk = server.get("/api/projects/1/conformance/0").json();
+    assert_eq!(walk["total"], 4);
+    let stations = walk["stations"].as_array().unwrap();
+    assert_eq!((&stations[0]["index"], &stations[0]["node"]), (&serde_json::Value::Null, &0.into()));
+    assert_eq!(stations[1]["steps"][0]["label"], "TAKE");
+    assert_eq!(stations[1]["steps"][0]["places"][0]["line"], 6);
+    assert_eq!(stations[1]["model"][0]["changed"], true);
+    assert_eq!((&stations[3]["rejected"], &stations[3]["event"]), (&true.into(), &"GIVE".into()));
+    let rest = server.get("/api/projects/1/conformance/0?from=3").json();
+    assert_eq!(rest["stations"][0], stations[3]);
+    assert!(
+        server.get("/api/projects/1/conformance/0?from=99").json()["stations"].as_array().unwrap().is_empty()
+    );
+    assert_eq!(server.get("/api/projects/1/conformance/7").status, 404);
+    assert_eq!(server.get("/api/projects/2/conformance").status, 404);
+    assert_eq!(server.send("GET", "/api/projects/1/conformance", "", "").status, 403);
+}
+
+#[test]
+fn of_many_failures_some_are_listed() {
+    let (server, _folder) = with_traces(&"GIVE\n[]\n".repeat(2_000));
+    let found = verdict(&server);
+    assert_eq!(found["verdict"]["rejected"], 2_000);
+    assert_eq!(found["verdict"]["causes"][0]["failures"], 2_000);
+    assert_eq!(found["verdict"]["failures"].as_array().unwrap().len(), 300);
+    assert_eq!(server.get("/api/projects/1/conformance/299").status, 200);
+    assert_eq!(server.get("/api/projects/1/conformance/300").status, 404);
+}
+
+#[test]
+fn a_model_without_traces_has_no_verdict() {
+    let (server, _folder) = with_traces("\n");
+    assert!(verdict(&server)["messages"][0]["message"].as_str().unwrap().contains("no sequence"));
+    let id = server.open_texts(LOCK, "");
+    assert_eq!(server.wait(id)["conformance"], 0);
+    let none = server.get(&format!("/api/projects/{id}/conformance")).json();
+    assert_eq!((&none["running"], &none["verdict"]), (&false.into(), &serde_json::Value::Null));
+    assert_eq!(server.get(&format!("/api/projects/{id}/conformance/0")).status, 404);
+}

@@ -2,6 +2,7 @@
 import {
   readPositions,
   readScene,
+  type ConformanceAnswer,
   type Counterexample,
   type Drawing,
   type EdgeAnswer,
@@ -16,6 +17,7 @@ import {
   type Status,
   type Summary,
   type Texts,
+  type WalkPart,
   type Wanted,
 } from "./wire";
 
@@ -140,6 +142,9 @@ export class LiveProject implements Backend {
   async exported(look: Look): Promise<Blob> {
     return (await this.program.post(`${this.base}/export`, look)).blob();
   }
+
+  conformance = () => this.program.json<ConformanceAnswer>(`${this.base}/conformance`);
+  part = (failure: number, from: number) => this.program.json<WalkPart>(`${this.base}/conformance/${failure}?from=${from}`);
 
   async post<T>(path: string, body: unknown): Promise<T> {
     return (await (await this.program.post(`${this.base}/${path}`, body)).json()) as T;

@@ -1,6 +1,7 @@
 // The page: puts the parts together and passes on what happens in one to the others.
 import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
+import { ConformancePanel } from "./conformance";
 import { CoveragePanel } from "./coverage";
 import { button, count, make, save } from "./dom";
 import { Editor } from "./editor";
@@ -16,7 +17,7 @@ import "./style.css";
 import { Walk } from "./walk";
 import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Drawing, type Look, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
-type Panel = "source" | "net" | "walk" | "edit" | "coverage";
+type Panel = "source" | "net" | "walk" | "conformance" | "edit" | "coverage";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -31,6 +32,8 @@ class Page {
   /** The last attempt to open whose end was shown. */
   private attempt = -1;
   private sceneVersion = -1;
+  /** What became of the traces when that was last fetched. */
+  private checked = 0;
   /** What the camera follows until it is at rest: another one is shown as a whole. */
   private arranged = "";
   private following = false;
@@ -63,6 +66,20 @@ class Page {
   readonly walk: Walk;
   readonly net: NetPanel;
   readonly editor = new Editor((texts) => void this.run(texts));
+  readonly conformance = new ConformancePanel({
+    part: (failure, from) => {
+      const project = this.needed();
+      return project ? project.part(failure, from) : Promise.reject(new Error("Open a model first."));
+    },
+    light: (places, word) => {
+      if (word !== undefined) this.show("source");
+      this.listing.light(places);
+      if (word !== undefined) this.listing.say(word);
+    },
+    at: (node) => void this.markNode(node),
+    cancel: () => this.cancel(),
+    say: (text) => this.say(text),
+  });
   readonly coverage = new CoveragePanel(
     () => this.needed(),
     (text) => this.say(text),
@@ -99,7 +116,7 @@ class Page {
       },
       (node) => void this.visit(node),
     );
-    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, edit: this.editor.element, coverage: this.coverage.element };
+    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
     this.build();
     this.space = new Space(this.holder);
@@ -113,9 +130,9 @@ class Page {
     const live = this.snapshot === null;
     this.closing.hidden = true;
     const tabs = (Object.keys(this.panels) as Panel[])
-      .filter((panel) => live || (panel !== "edit" && panel !== "coverage"))
+      .filter((panel) => live || (panel !== "edit" && panel !== "coverage" && panel !== "conformance"))
       .map((panel) => {
-        const words = { source: "Source", net: "Net", walk: "Walk", edit: "Edit", coverage: "Coverage" };
+        const words = { source: "Source", net: "Net", walk: "Walk", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
         return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
       });
     this.properties.onchange = () => this.editor.choose(this.properties.value || null);
@@ -147,6 +164,14 @@ class Page {
     this.holder.append(this.tooltip, this.note, this.progress);
     document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right));
     this.show("source");
+    this.showConformance(0);
+  }
+
+  /** Offers the conformance view where there are traces. */
+  private showConformance(count: number): void {
+    const tab = document.getElementById("tab-conformance");
+    if (tab) tab.hidden = count === 0;
+    if (count === 0 && !this.conformance.element.hidden) this.show("source");
   }
 
   /** Shows the walk, unless it is followed in the net. */
@@ -234,6 +259,9 @@ class Page {
     this.coverage.cancel();
     this.backend = this.scene = this.summary = this.status = this.selected = null;
     this.generation = this.sceneVersion = this.attempt = -1;
+    this.checked = 0;
+    this.conformance.show(null);
+    this.showConformance(0);
     this.arranged = "";
     this.lost.hidden = this.progress.hidden = this.tooltip.hidden = this.closing.hidden = true;
     this.properties.hidden = this.starts.hidden = true;
@@ -320,6 +348,14 @@ class Page {
       this.showSizes();
       if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
     }
+    if (status.conformance !== this.checked && backend instanceof LiveProject) {
+      const answer = await backend.conformance();
+      if (backend !== this.backend) return;
+      this.showConformance(status.conformance);
+      if (this.checked === 0) this.show("conformance");
+      this.checked = status.conformance;
+      this.conformance.show(answer);
+    }
     if (this.scene) {
       const positions = await backend.positions();
       if (backend !== this.backend) return;
@@ -344,7 +380,8 @@ class Page {
 
   private tellFailure(failure: NonNullable<Status["failure"]>): void {
     if (failure.summary === "cancelled") return this.say("Cancelled.");
-    this.show("edit");
+    // A model that is too large to be drawn can still be walked beside traces.
+    if (this.checked === 0) this.show("edit");
     const first = failure.messages[0];
     this.say(first ? `${first.place ? `${short(first.place.file)}:${first.place.line}: ` : ""}${first.message}` : failure.summary);
   }
@@ -606,6 +643,18 @@ class Page {
     if (step) void this.lookAtEdge(step.edge);
   }
 
+  /** Marks a state of the model in the picture, or none. */
+  private async markNode(node: number | null): Promise<void> {
+    const state = node === null ? null : await this.asked().state(node).catch(() => null);
+    this.space.mark(state?.place ?? null);
+  }
+
+  /** Goes on where the user walks: beside a trace, or through the states. */
+  private stride(by: 1 | -1): void {
+    if (!this.conformance.element.hidden && this.conformance.move(by)) return;
+    void (by > 0 ? this.walk.take() : this.walk.back());
+  }
+
   async counterexample(which: "shortest" | "next" | "random"): Promise<void> {
     try {
       if (which === "shortest") this.nth = 1;
@@ -743,7 +792,7 @@ class Page {
     if (this.overlay && this.backend) this.closeOverlay();
     else if (this.net.dismiss()) return;
     else if (this.status?.running) this.cancel();
-    else if (this.coverage.cancel()) return;
+    else if (this.coverage.cancel() || this.conformance.cancel()) return;
     else {
       this.finder.clear();
       this.space.highlight("found", []);
@@ -756,8 +805,8 @@ class Page {
     const key = (shown: string, keys: string[], says: string, does: () => void): Key => ({ shown, keys, says, does });
     const turn = (name: string, across: number, up: number) => key(`Shift+${name}`, [`Shift+${name}`], "turn", () => this.space.orbit(across, up));
     return [
-      key("→ Enter", ["ArrowRight", "Enter"], "step forward: take the chosen step", () => void this.walk.take()),
-      key("←", ["ArrowLeft"], "step back", () => void this.walk.back()),
+      key("→ Enter", ["ArrowRight", "Enter"], "step forward: take the chosen step", () => this.stride(1)),
+      key("←", ["ArrowLeft"], "step back", () => this.stride(-1)),
       key("↑", ["ArrowUp"], "choose the previous step", () => this.walk.choose(-1)),
       key("↓", ["ArrowDown"], "choose the next step", () => this.walk.choose(1)),
       key("U", ["u"], "undo", () => void this.walk.undo()),
@@ -798,6 +847,10 @@ class Page {
       key("B", ["b"], "the net, to play the token game", () => {
         if (!this.summary?.drawing) return this.say("There is no net to show: this model is not a Petri net.");
         this.show("net");
+      }),
+      key("J", ["j"], "conformance: traces beside the model", () => {
+        if (!this.status?.conformance) return this.say("There are no traces: start the program with --traces FILE.");
+        this.show("conformance");
       }),
       key("K", ["k"], "coverage: what examples exercise", () => {
         if (!this.needed()) return;

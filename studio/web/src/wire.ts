@@ -39,6 +39,66 @@ export interface Status {
   settled: boolean;
   detail: Detail;
   shape: LayoutShape;
+  /** Counts what became of the traces; 0 where there are none. */
+  conformance: number;
+}
+
+/** A sequence that the model rejects. */
+export interface NonConformance {
+  number: number;
+  seq: number;
+  name?: string;
+  file: string;
+  line: number;
+  index: number;
+  from: string;
+  to: string;
+  closest: string | null;
+  steps: string[];
+  differs: { component: string; model: string; program: string }[];
+  blocked: { file: string; line: number; column: number; why: string; source: string }[];
+  needed: number | null;
+  searched: string;
+  possible?: string[];
+  cause: number;
+}
+
+export interface ConformanceAnswer {
+  running: boolean;
+  /** Why there is no verdict. */
+  messages: Message[];
+  verdict: {
+    sequences: number;
+    accepted: number;
+    rejected: number;
+    unknown: number;
+    unspecified: number;
+    bound: number;
+    causes: { cause: string; failures: number; first: number }[];
+    failures: NonConformance[];
+  } | null;
+}
+
+/** The program and the model at a moment of a sequence. */
+export interface Station {
+  /** Nothing before the first moment. */
+  index: number | null;
+  line: number | null;
+  event: string | null;
+  /** What the program shows; a whole state has no name. */
+  program: [string, string][];
+  model: { name: string; value: string; changed: boolean }[];
+  states: number;
+  steps: { label: string; places: Place[] }[];
+  node: number | null;
+  rejected: boolean;
+}
+
+export interface WalkPart {
+  total: number;
+  from: number;
+  skipped: number;
+  stations: Station[];
 }
 
 export interface ChoiceExit {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use conform::{Bound, Format, Moment, Observed, Problem, ReadError, Relation, Said, Settings, Traces};
+use conform::{Beginning, Bound, Files, Format, Problem, Relation, Settings};
 use languages::{Opened, Opening};
 use lts::Progress;
-use model::{Input, Model, SystemModel, Telling};
+use model::{Model, SystemModel, Telling};
 use source::{Diagnostic, Sources};
 
 use self::program::{Exploring, Judged};
@@ -102,7 +102,7 @@ pub struct Outputs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TraceFormat {
+pub enum TraceFormat {
     /// As the first line looks
     Auto,
     /// JSON lines, or one JSON document
@@ -213,45 +213,22 @@ impl Acceptance {
         }
         let options = reading.options();
         let opening = Opening {
-            root: source.root.as_deref(),
             include: &source.include,
             telling: Telling::Marks,
             values: source.values(),
             reading: &options,
             ..Opening::default()
         };
+        let beginning = Beginning {
+            root: source.root.as_deref(),
+            module: self.module.as_deref(),
+            state,
+            from_initial: self.from_initial,
+        };
         let language = languages::registry().language(&source.model);
-        let root_of =
-            |state: &str| language.and_then(|language| language.root_of(self.module.as_deref(), state));
-        let given = match (&source.root, &self.module) {
-            (None, Some(_)) => root_of(state.unwrap_or("init")),
-            _ => None,
-        };
-        if self.module.is_some() && given.is_none() && source.root.is_none() {
-            return Err(Failure::wrong(
-                "--module is for languages with modules that states can be written in",
-            ));
-        }
-        let open = |root: Option<&str>| {
-            languages::registry().open(&source.model, &Opening { root: root.or(opening.root), ..opening })
-        };
-        let mut opened = open(given.as_deref());
-        // A model that knows no such state, or has none to begin with, begins with it.
-        if let (Some(state), None, None) = (state, &source.root, &given)
-            && let Some(root) = root_of(state)
-        {
-            let knows = |opened: &Opened| {
-                opened.program.model().reader().is_some_and(|mut reader| reader.read(state).is_ok())
-            };
-            if !self.from_initial && !opened.as_ref().is_ok_and(knows) {
-                opened = match open(Some(&root)) {
-                    Ok(other) => Ok(other),
-                    Err(_) if opened.is_ok() => opened,
-                    Err(error) => Err(error),
-                };
-            }
-        }
-        let opened = opened?;
+        let opened = conform::open(language, &beginning, &|root| {
+            languages::registry().open(&source.model, &Opening { root, ..opening })
+        })?;
         terminal.warn(&opened.sources, opened.program.warnings());
         Ok(Subject::Model(Box::new(opened)))
     }
@@ -286,108 +263,13 @@ impl Subject {
     }
 }
 
-/// The traces, file by file.
-struct Files<'a> {
-    paths: &'a [PathBuf],
-    format: Format,
-    relation: &'a Relation,
-    term: Option<&'a str>,
-    include: &'a [PathBuf],
-    at: usize,
-    open: Option<Traces<'a>>,
-    /// What was read to see how the first state looks.
-    ahead: Option<(usize, Vec<Said>)>,
-}
-
-impl Files<'_> {
-    /// The first state that is written as one text.
-    fn first_state(&mut self) -> Result<Option<String>, ReadError> {
-        self.ahead = self.next()?;
-        let said = self.ahead.iter().flat_map(|(_, said)| said);
-        let moments = said.flat_map(|said| match said {
-            Said::Sequence(moments) => moments.as_slice(),
-            Said::Moment(_, moment) => std::slice::from_ref(moment),
-            Said::End | Said::Wrong(_) => &[],
-        });
-        let state = moments.filter_map(|moment| moment.state.as_ref()).next();
-        Ok(state.and_then(|state| match state {
-            Observed::Whole(text) => Some(text.clone()),
-            Observed::Values(_) => None,
-        }))
-    }
-
-    /// The sequences of a file in a language in which they can be written as a term.
-    fn written(&self, path: &Path) -> Result<Option<Vec<Said>>, ReadError> {
-        let Some(language) = languages::registry().language(path) else { return Ok(None) };
-        let wrong = |sources: &Sources, diagnostics: &[Diagnostic]| {
-            let rendered = sources.render_all(diagnostics, false);
-            let message = format!("the sequences can't be computed\n{}", rendered.trim_end());
-            ReadError::Trace(Box::new(conform::TraceError {
-                file: path.to_owned(),
-                line: 1,
-                message,
-                help: None,
-                text: None,
-            }))
-        };
-        let mut sources = Sources::new();
-        let main = languages::read_model(path).map_err(|diagnostic| wrong(&sources, &[diagnostic]))?;
-        let texts = model::Folders::beside(self.include);
-        let input = Input { texts: &texts, root: self.term, ..Input::new(&main) };
-        match language.sequences(&input, &mut sources) {
-            None => Ok(None),
-            Some(Err(diagnostics)) => Err(wrong(&sources, &diagnostics)),
-            Some(Ok(sequences)) => {
-                let moment =
-                    |state: String| Moment { event: None, state: Some(Observed::Whole(state)), line: 1 };
-                let said = sequences
-                    .into_iter()
-                    .map(|states| Said::Sequence(states.into_iter().map(moment).collect()));
-                Ok(Some(said.collect()))
-            }
-        }
-    }
-
-    fn next(&mut self) -> Result<Option<(usize, Vec<Said>)>, ReadError> {
-        if let Some(ahead) = self.ahead.take() {
-            return Ok(Some(ahead));
-        }
-        loop {
-            if self.open.is_none() {
-                let Some(path) = self.paths.get(self.at) else { return Ok(None) };
-                if let Some(said) = self.written(path)? {
-                    self.at += 1;
-                    return Ok(Some((self.at - 1, said)));
-                }
-                self.open = Some(Traces::open(path, self.format, self.relation)?);
-            }
-            let batch = self.open.as_mut().map(Traces::next_batch).transpose()?.flatten();
-            match batch {
-                Some(batch) => return Ok(Some((self.at, batch))),
-                None => {
-                    self.open = None;
-                    self.at += 1;
-                }
-            }
-        }
-    }
-}
-
 impl Conform {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
         let relation = self.acceptance.relation()?;
         let settings = self.acceptance.settings(self.cover);
-        let mut files = Files {
-            paths: &self.traces,
-            format: self.format.into(),
-            relation: &relation,
-            term: self.term.as_deref(),
-            include: &self.source.include,
-            at: 0,
-            open: None,
-            ahead: None,
-        };
+        let mut files = Files::new(&self.traces, self.format.into(), &relation)
+            .with_term(self.term.as_deref(), &self.source.include);
         let first = match self.exploring.program {
             None => files.first_state().map_err(|error| self.unreadable(&Problem::Read(error)))?,
             Some(_) => None,
@@ -399,8 +281,14 @@ impl Conform {
                 Some(_) => self.exploring.check(model, &relation, settings, progress),
                 None => {
                     let threads = rayon::current_num_threads();
-                    let checked =
-                        conform::check(model, &relation, settings, threads, &mut || files.next(), progress);
+                    let checked = conform::check(
+                        model,
+                        &relation,
+                        settings,
+                        threads,
+                        &mut || files.next_batch(),
+                        progress,
+                    );
                     Ok(checked.map(Judged::of_traces))
                 }
             })?;

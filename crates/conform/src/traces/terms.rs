@@ -106,10 +106,11 @@ fn signs(text: &str) -> Option<Signs> {
                 }
             }
             7 if depth == 0 => signs.commas.push(at),
-            8 if depth == 0 => {
-                if ends(at.checked_sub(1).and_then(|before| bytes.get(before))) && ends(bytes.get(at + 1)) {
-                    signs.bars.push(at);
-                }
+            8 if depth == 0
+                && ends(at.checked_sub(1).and_then(|before| bytes.get(before)))
+                && ends(bytes.get(at + 1)) =>
+            {
+                signs.bars.push(at);
             }
             9 => {
                 at += 1;
