@@ -3,12 +3,9 @@
 //! The programs are examples of `watershed-observe`, which a build of the whole workspace puts beside the tool; where they
 //! are missing, the tests say so and are skipped.
 
-mod command;
-
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use command::{code, err, out};
 use serde_json::Value;
 
 fn program(name: &str) -> Option<PathBuf> {
@@ -31,7 +28,19 @@ fn watershed(arguments: &[&str]) -> Command {
     command
 }
 
-fn json(output: &std::process::Output) -> Value {
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(output: &Output) -> Value {
     serde_json::from_str(&out(output)).unwrap_or_else(|_| panic!("{}{}", out(output), err(output)))
 }
 

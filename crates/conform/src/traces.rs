@@ -345,9 +345,12 @@ fn json(line: &str, number: u64, relation: &Relation) -> Result<Vec<Said>, Strin
 /// How many texts a thread remembers.
 const MOST_REMEMBERED: usize = 1 << 16;
 
+/// What texts meant that were seen before.
+type Meanings = FxHashMap<Box<str>, Option<Moment>>;
+
 thread_local! {
-    /// What texts meant that were seen before, and by which relation: programs come back to their states all the time.
-    static REMEMBERED: RefCell<(u64, FxHashMap<Box<str>, Option<Moment>>)> = RefCell::default();
+    /// What texts meant, and by which relation: programs come back to their states all the time.
+    static REMEMBERED: RefCell<(u64, Meanings)> = RefCell::default();
 }
 
 /// The moments of an array whose elements are still text.
