@@ -23,7 +23,7 @@ use crate::key::Key;
 use crate::program::ProgramError;
 use crate::settings::Settings;
 use crate::status::{Status, Tally, Worker};
-use crate::store::{Delivery, Fetched, Reason, Store, vanished};
+use crate::store::{Delivery, Expanded, Fetched, MOST_KNOWN, Reason, Store, vanished};
 
 /// The address of a Redis server and how to get in. It is never shown with its password.
 ///
@@ -360,6 +360,7 @@ pub(crate) struct BrokerStore {
 
 struct Scripts {
     fetch: Script,
+    expanded: Script,
     finish: Script,
     give_back: Script,
     beat: Script,
@@ -380,6 +381,7 @@ impl BrokerStore {
         let script = |text: &str| Script::new(&format!("{}\n{text}", include_str!("scripts/prelude.lua")));
         let scripts = Scripts {
             fetch: script(include_str!("scripts/fetch.lua")),
+            expanded: script(include_str!("scripts/expanded.lua")),
             finish: script(include_str!("scripts/finish.lua")),
             give_back: script(include_str!("scripts/give_back.lua")),
             beat: script(include_str!("scripts/beat.lua")),
@@ -468,6 +470,23 @@ impl Store for BrokerStore {
         self.link.call(|connection| command.query(connection))
     }
 
+    fn expanded(&mut self, delivery: &Delivery) -> Result<Option<Expanded>, CampaignError> {
+        let arguments = [delivery.key.to_string(), delivery.job.layer.to_string(), MOST_KNOWN.to_string()]
+            .map(String::into_bytes);
+        let mut answer: Vec<Vec<u8>> = self.run(|scripts| &scripts.expanded, &arguments)?;
+        match answer.pop().as_deref() {
+            Some(b"gone") => Ok(None),
+            Some(b"too many") => Ok(Some(Expanded::TooMany)),
+            Some(b"hashes") => {
+                let hashes: Option<_> =
+                    answer.iter().map(|hash| Some(u64::from_be_bytes(hash[..].try_into().ok()?))).collect();
+                let hashes = hashes.ok_or_else(|| self.unreadable("a hash that is none"))?;
+                Ok(Some(Expanded::Hashes(hashes)))
+            }
+            _ => Err(self.unreadable("an answer that no script gives")),
+        }
+    }
+
     fn finish(&mut self, delivery: &Delivery, effects: &Effects) -> Result<(), CampaignError> {
         let mut arguments: Vec<Vec<u8>> = [
             delivery.key.to_string(),
@@ -480,6 +499,7 @@ impl Store for BrokerStore {
         for set in [&effects.accepted, &effects.rejected, &effects.undecided, &effects.states] {
             arguments.push(set.iter().flat_map(|key| key.0).collect());
         }
+        arguments.push(effects.expanded.iter().flat_map(|hash| hash.to_be_bytes()).collect());
         arguments.push(effects.counts.len().to_string().into_bytes());
         for (name, number) in &effects.counts {
             arguments.extend([name.clone().into_bytes(), number.to_string().into_bytes()]);

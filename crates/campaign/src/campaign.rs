@@ -222,6 +222,7 @@ impl Campaign {
             held: Mutex::new(BTreeMap::new()),
             jobs: AtomicU64::new(0),
             sequences: AtomicU64::new(0),
+            known: Mutex::new(None),
         };
         let consumers: Vec<String> = (0..threads).map(|number| format!("{}-{number}", worker.name)).collect();
         let done = AtomicBool::new(false);

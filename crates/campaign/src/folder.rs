@@ -20,7 +20,7 @@ use crate::key::Key;
 use crate::program::ProgramError;
 use crate::settings::Settings;
 use crate::status::{Status, Tally, Worker};
-use crate::store::{Delivery, Fetched, Reason, Store, vanished};
+use crate::store::{Delivery, Expanded, Fetched, MOST_KNOWN, Reason, Store, vanished};
 
 type Name = &'static [u8; 16];
 type Set = TableDefinition<'static, Name, ()>;
@@ -41,6 +41,8 @@ const ACCEPTED: Set = Set::new("accepted");
 const REJECTED: Set = Set::new("rejected");
 const UNDECIDED: Set = Set::new("undecided");
 const STATES: Set = Set::new("states");
+/// Hashes of the states that jobs have expanded, by layer.
+const EXPANDED: TableDefinition<'static, (u64, u64), ()> = TableDefinition::new("expanded");
 const FAILURES: Texts = Texts::new("failures");
 const POISON: Texts = Texts::new("poison");
 const REASONS: Texts = Texts::new("reasons");
@@ -102,6 +104,7 @@ fn fill(path: &Path, settings: &Settings) -> Result<(), redb::Error> {
         }
         transaction.open_table(CRASHES)?;
         transaction.open_table(VANISHED)?;
+        transaction.open_table(EXPANDED)?;
     }
     Ok(transaction.commit()?)
 }
@@ -200,6 +203,8 @@ impl Folder {
                     set_aside(&transaction, *key, &Reason::of(&reason))?;
                 }
             }
+            // A campaign of an earlier version has no such table.
+            transaction.open_table(EXPANDED)?;
             hands.waiting = keys(&transaction.open_table(RECORDS)?)?.into();
             hands.finished = state(&transaction.open_table(STATE)?)? != "running";
         }
@@ -413,6 +418,21 @@ impl Store for Folder {
         attempt().map_err(|error| self.failed(error))
     }
 
+    fn expanded(&mut self, delivery: &Delivery) -> Result<Option<Expanded>, CampaignError> {
+        let attempt = || {
+            let table = self.shared.database.begin_read()?.open_table(EXPANDED)?;
+            let mut hashes = BTreeSet::new();
+            for (count, entry) in table.range(..(delivery.job.layer, 0))?.enumerate() {
+                if count as u64 == MOST_KNOWN {
+                    return Ok(Expanded::TooMany);
+                }
+                hashes.insert(entry?.0.value().1);
+            }
+            Ok::<_, redb::Error>(Expanded::Hashes(hashes))
+        };
+        attempt().map(Some).map_err(|error| self.failed(error))
+    }
+
     fn finish(&mut self, delivery: &Delivery, effects: &Effects) -> Result<(), CampaignError> {
         let key = delivery.key;
         self.change(|transaction| {
@@ -449,6 +469,15 @@ impl Store for Folder {
                 let mut failures = transaction.open_table(FAILURES)?;
                 for (key, failure) in &effects.failures {
                     keep_first(&mut failures, key, failure)?;
+                }
+            }
+            if !effects.expanded.is_empty() {
+                let mut expanded = transaction.open_table(EXPANDED)?;
+                for hash in &effects.expanded {
+                    let entry = (delivery.job.layer, *hash);
+                    if expanded.get(entry)?.is_none() {
+                        expanded.insert(entry, ())?;
+                    }
                 }
             }
             let mut counts = transaction.open_table(COUNTS)?;

@@ -173,6 +173,8 @@ pub(crate) struct Effects {
     pub(crate) states: BTreeSet<Key>,
     pub(crate) frontier: BTreeMap<Key, Ranked>,
     pub(crate) failures: BTreeMap<Key, Ranked>,
+    /// Hashes of the states that jobs of later layers need not expand again.
+    pub(crate) expanded: BTreeSet<u64>,
     /// Numbers to add.
     pub(crate) counts: BTreeMap<String, u64>,
 }

@@ -73,6 +73,8 @@ pub fn explore(
         strategy,
         executions: settings.executions,
         whole: settings.whole,
+        known: "",
+        expanded: false,
     };
     let mut explored = Explored::default();
     let enough = AtomicBool::new(false);
@@ -90,7 +92,8 @@ pub fn explore(
                     stop.store(true, std::sync::atomic::Ordering::Relaxed);
                 }
             }
-            _ => explored.cut += 1,
+            Message::Frontier(_) => explored.cut += 1,
+            _ => {}
         }
         Ok(Ok(()))
     })?;

@@ -112,7 +112,7 @@ impl Program {
         self.hashed
     }
 
-    /// Has a job done. `each` gets its sequences and frontier, and says what is wrong with a message.
+    /// Has a job done. `each` gets its sequences, frontier and expanded states, and says what is wrong with a message.
     pub(crate) fn run<E: From<ProgramError>>(
         &mut self,
         request: &Request<'_>,
@@ -126,6 +126,7 @@ impl Program {
             let job = match &message {
                 Message::Sequence(sequence) => &sequence.job,
                 Message::Frontier(frontier) => &frontier.job,
+                Message::Expanded(expanded) => &expanded.job,
                 Message::Done(done) => &done.job,
                 Message::Error(complaint) => {
                     return Err(self.trouble(format!("it says: {}", complaint.message)).into());

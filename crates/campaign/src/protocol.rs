@@ -19,6 +19,7 @@ pub(crate) enum Message {
     Hello(Hello),
     Sequence(Sequence),
     Frontier(Frontier),
+    Expanded(Expanded),
     Done(Done),
     Error(Complaint),
 }
@@ -94,6 +95,26 @@ pub(crate) struct Frontier {
     pub(crate) hash: Option<String>,
 }
 
+/// States all of whose successors the job has explored or sent as frontier.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Expanded {
+    pub(crate) job: String,
+    /// 16 digits each.
+    pub(crate) hashes: String,
+}
+
+impl Expanded {
+    /// The hashes, or nothing if they are none.
+    pub(crate) fn hashes(&self) -> Option<Vec<u64>> {
+        let number = |digits: &[u8]| {
+            let digits = std::str::from_utf8(digits).ok()?;
+            let plain = digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            u64::from_str_radix(digits, 16).ok().filter(|_| plain)
+        };
+        self.hashes.as_bytes().chunks(16).map(number).collect()
+    }
+}
+
 /// The end of a job.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Done {
@@ -134,6 +155,12 @@ pub(crate) struct Request<'a> {
     pub(crate) strategy: &'a Strategy,
     pub(crate) executions: Option<u64>,
     pub(crate) whole: bool,
+    /// The hashes of states that need not be expanded again, 16 digits each.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) known: &'a str,
+    /// Whether the program should send those that it expands; one that doesn't know of that ignores it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) expanded: bool,
 }
 
 /// How a job is explored.
@@ -205,6 +232,16 @@ mod tests {
     }
 
     #[test]
+    fn hashes_have_16_digits() {
+        let hashes = |text: &str| Expanded { job: String::new(), hashes: text.into() }.hashes();
+        assert_eq!(hashes(""), Some(vec![]));
+        assert_eq!(hashes("000000000000000affffffffffffffff"), Some(vec![10, u64::MAX]));
+        for wrong in ["a", "000000000000000g", "+00000000000000a", "000000000000000a0", "00000000000000é"] {
+            assert_eq!(hashes(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn no_line_makes_the_reader_panic() {
         let message = r#"{"sequence":{"job":"7","states":[{"a":1}],"schedule":"0*3","end":"depth"}}"#;
         let line = [&[MARK], message.as_bytes()].concat();
@@ -222,8 +259,10 @@ mod tests {
     #[test]
     fn a_request_is_what_the_protocol_says() {
         let request = |start: &Start| -> Value {
-            let strategy = Strategy { name: "systematic", reduction: Reduction::Dependence };
-            let request = Request { id: "7", start, depth: 100, strategy, executions: None, whole: true };
+            let strategy = &Strategy::Systematic { reduction: Reduction::Dependence };
+            let (known, expanded) = ("", false);
+            let request =
+                Request { id: "7", start, depth: 100, strategy, executions: None, whole: true, known, expanded };
             serde_json::from_slice(&request.line()).unwrap()
         };
         let expected = |start: Value| {

@@ -4,6 +4,8 @@
 //! place doesn't depend on who was faster, limits of layers and jobs cut at the same places every time, and the shortest
 //! schedule of a layer is known when it is needed.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::job::{Effects, Job, Ranked};
@@ -38,6 +40,10 @@ pub(crate) trait Store: Send {
     /// For each sequence whether it was accepted before. Rejected ones are checked again, for their schedules.
     fn accepted(&mut self, sequences: &[Key]) -> Result<Vec<bool>, CampaignError>;
 
+    /// What the layers before that of a job have expanded; nothing if the job is not there any more, because the store has
+    /// gone back to an earlier moment.
+    fn expanded(&mut self, delivery: &Delivery) -> Result<Option<Expanded>, CampaignError>;
+
     /// Applies what a job has found, unless that was done before.
     fn finish(&mut self, delivery: &Delivery, effects: &Effects) -> Result<(), CampaignError>;
 
@@ -56,6 +62,16 @@ pub(crate) trait Store: Send {
 
     /// What is known, with at most so many failures.
     fn status(&mut self, most: usize) -> Result<Status, CampaignError>;
+}
+
+/// How many states may be known until all of them are left out of requests: more would be megabytes for each job.
+pub(crate) const MOST_KNOWN: u64 = 200_000;
+
+/// The states that finished layers have expanded.
+pub(crate) enum Expanded {
+    Hashes(BTreeSet<u64>),
+    /// More than [`MOST_KNOWN`], a state counted once for each layer.
+    TooMany,
 }
 
 /// Why a job was set aside, as it is stored.

@@ -1,7 +1,8 @@
 //! What a thread of a worker does: fetch a job, have the program do it, check what it sends, hand in the result.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Mutex;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,9 +12,9 @@ use crate::job::{Effects, keep_first};
 use crate::key::{Key, write_canonically};
 use crate::program::{Program, ProgramError, Run};
 use crate::protocol::{Message, Request, Sequence, Strategy};
-use crate::settings::Settings;
+use crate::settings::{Reduction, Sameness, Settings};
 use crate::status::Worker;
-use crate::store::{Delivery, Fetched, Store};
+use crate::store::{Delivery, Expanded, Fetched, MOST_KNOWN, Store};
 use crate::{CampaignError, CheckError};
 
 /// How many sequences are looked up in the store at a time.
@@ -33,6 +34,15 @@ pub(crate) struct Crew<'a> {
     pub(crate) held: Mutex<BTreeMap<String, String>>,
     pub(crate) jobs: AtomicU64,
     pub(crate) sequences: AtomicU64,
+    /// What jobs of the layer that was last worked on know.
+    pub(crate) known: Mutex<Option<Arc<Known>>>,
+}
+
+/// What the jobs of a layer know of the layers before.
+pub(crate) struct Known {
+    layer: u64,
+    /// The hashes of expanded states as the program reads them; nothing if there are too many.
+    hashes: Option<String>,
 }
 
 impl Crew<'_> {
@@ -41,6 +51,12 @@ impl Crew<'_> {
         let held = self.held.lock().expect("nobody panics with the tickets in hand");
         held.iter().map(|(consumer, ticket)| (consumer.clone(), ticket.clone())).collect()
     }
+}
+
+/// Whether jobs of a campaign know what was expanded before. With reduction, a state that was expanded need not show all that
+/// can follow; places that merely look the same have one job, which need not do for all of them.
+fn is_shared(settings: &Settings) -> bool {
+    settings.reduction == Reduction::None && settings.sameness == Sameness::Promised
 }
 
 /// A thread of a worker.
@@ -159,6 +175,16 @@ impl<'a> Hand<'a> {
             // A program that does not even start would set aside every job: that ends the worker.
             None => Program::start(settings).map_err(CampaignError::from)?,
         };
+        let hashed = program.hashed();
+        let known = match hashed && is_shared(settings) {
+            true => match self.known(delivery)? {
+                Some(known) => Some(known),
+                // Others have the job by now, or will have it again.
+                None => return Ok(None),
+            },
+            false => None,
+        };
+        let known = known.as_ref().and_then(|known| known.hashes.as_deref());
         let id = delivery.key.to_string();
         let request = Request {
             id: &id,
@@ -167,10 +193,11 @@ impl<'a> Hand<'a> {
             strategy: &Strategy::Systematic { reduction: settings.reduction },
             executions: settings.executions,
             whole: settings.whole,
+            known: known.unwrap_or_default(),
+            expanded: known.is_some(),
         };
         let mut effects = Effects::default();
         let mut unread = Vec::new();
-        let hashed = program.hashed();
         let run = program.run::<Setback>(&request, self.crew.stop, |message| {
             match message {
                 Message::Sequence(sequence) => {
@@ -187,6 +214,11 @@ impl<'a> Hand<'a> {
                     Ok(next) => keep_first(&mut effects.frontier, next),
                     Err(reason) => return Ok(Err(reason)),
                 },
+                Message::Expanded(expanded) => match expanded.hashes() {
+                    Some(hashes) if known.is_some() => keep_some(&mut effects.expanded, hashes),
+                    Some(_) => {}
+                    None => return Ok(Err("it has sent expanded states that are no hashes".into())),
+                },
                 _ => unreachable!("other messages end a run"),
             }
             Ok(Ok(()))
@@ -194,10 +226,36 @@ impl<'a> Hand<'a> {
         let Run::Done(done) = run else { return Ok(None) };
         self.program = Some(program);
         self.judge(delivery, unread, &mut effects)?;
+        // Behind a step that was not accepted nothing was checked, so that others should.
+        if !done.complete || !effects.rejected.is_empty() || !effects.undecided.is_empty() {
+            effects.expanded.clear();
+        }
         effects.count("executions", done.executions);
         effects.count("steps", done.steps);
         effects.count("incomplete", u64::from(!done.complete));
         Ok(Some(effects))
+    }
+
+    /// What a job knows, which is asked for once in a layer.
+    fn known(&mut self, delivery: &Delivery) -> Result<Option<Arc<Known>>, CampaignError> {
+        let layer = delivery.job.layer;
+        let mut cached = self.crew.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // A store that has gone back to an earlier moment may be in an earlier layer.
+        if let Some(known) = cached.as_ref().filter(|known| known.layer == layer) {
+            return Ok(Some(known.clone()));
+        }
+        let hashes = match self.store.expanded(delivery)? {
+            None => return Ok(None),
+            Some(Expanded::TooMany) => None,
+            Some(Expanded::Hashes(hashes)) => {
+                let mut text = String::with_capacity(16 * hashes.len());
+                for hash in hashes {
+                    write!(text, "{hash:016x}").expect("a text can be written to");
+                }
+                Some(text)
+            }
+        };
+        Ok(Some(cached.insert(Arc::new(Known { layer, hashes })).clone()))
     }
 
     /// Checks the sequences that are new.
@@ -241,6 +299,16 @@ impl<'a> Hand<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds hashes until there are more than can be of use to anybody.
+fn keep_some(kept: &mut BTreeSet<u64>, hashes: Vec<u64>) {
+    for hash in hashes {
+        if kept.len() as u64 > MOST_KNOWN {
+            break;
+        }
+        kept.insert(hash);
     }
 }
 

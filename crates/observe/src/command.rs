@@ -194,7 +194,8 @@ fn execute(program: &Program, options: &Options) -> Result<ExitCode, String> {
         Some(text) => replay(program, text, &start, &mut output)?,
         None => {
             let (depth, strategy) = (Some(options.depth), options.strategy.clone());
-            let job = Job { start, depth, strategy, executions: options.executions, whole: options.whole };
+            let (executions, whole) = (options.executions, options.whole);
+            let job = Job { start, depth, strategy, executions, whole, known: Vec::new() };
             if options.minimise {
                 minimise(program, &job, &mut output)?
             } else {
@@ -222,7 +223,7 @@ fn replay(program: &Program, text: &str, start: &Start, output: &mut dyn Write) 
     } else {
         // A job has one start: the schedule is a plan from the state instead.
         let (depth, strategy) = (Some(schedule.tasks().len()), Strategy::Plan(schedule.blocks()));
-        program.single(&Job { start: start.clone(), depth, strategy, executions: None, whole: true })
+        program.single(&Job { start: start.clone(), depth, strategy, ..Job::systematic() })
     };
     driver::set_verbose(false);
     let sequence = result?;
@@ -249,6 +250,7 @@ fn explore(program: &Program, job: &Job, output: &mut dyn Write) -> Result<ExitC
             }
         }
         Event::Frontier(_) => cut += 1,
+        Event::Expanded(_) => {}
     })?;
     if let Some(error) = failure {
         return Err(unwritable(error));

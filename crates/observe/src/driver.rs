@@ -13,7 +13,7 @@ use crate::program::{Body, End, Event, Frontier, Job, Reduction, Sequence, Start
 use crate::recorder::{self, NOTHING, Record, StateId};
 use crate::sampling::{Chance, Plan, Priorities};
 use crate::schedule::Schedule;
-use crate::systematic::{Point, Systematic, Tasks, Verdict};
+use crate::systematic::{Origin, Point, Systematic, Tasks, Verdict};
 use crate::thread::guarded;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -78,6 +78,8 @@ struct Driver {
     events: Vec<Event>,
     summary: Summary,
     cut: bool,
+    /// A path was cut before anything was observed: nobody goes on from there.
+    lost: bool,
 }
 
 impl Driver {
@@ -90,7 +92,11 @@ impl Driver {
         let (choice, limit) = match &job.strategy {
             Strategy::Systematic(reduction) => {
                 let reduce = *reduction == Reduction::Dependence;
-                (Choice::Systematic(Systematic::new(reduce, hashed, depth)), usize::MAX)
+                let origin = match &job.start {
+                    Start::State(state) => Origin::State(state.clone()),
+                    Start::Beginning | Start::Schedule(_) => Origin::Beginning,
+                };
+                (Choice::Systematic(Systematic::new(reduce, hashed, depth, &job.known, origin)), usize::MAX)
             }
             Strategy::Random { seed } => (Choice::Random { seed: *seed }, 1000),
             Strategy::Pct { bugs, seed } => {
@@ -130,6 +136,7 @@ impl Driver {
             events: Vec::new(),
             summary: Summary::default(),
             cut: false,
+            lost: false,
         })
     }
 
@@ -342,6 +349,7 @@ impl Driver {
             return;
         };
         self.cut |= !self.hashed && search.reduces();
+        self.lost |= state == NOTHING;
         if state == NOTHING || (self.hashed && !self.known_frontier.insert(self.frontier_hash)) {
             return;
         }
@@ -363,6 +371,15 @@ impl Driver {
         let frontier =
             self.frontier.drain(..).filter(|(_, hash)| !explored(*hash)).map(|(frontier, _)| frontier);
         self.events.extend(frontier.map(Event::Frontier));
+        if let Choice::Systematic(search) = &mut self.choice
+            && self.summary.complete
+            && !self.lost
+        {
+            let expanded = search.take_expanded();
+            if !expanded.is_empty() {
+                self.events.push(Event::Expanded(expanded));
+            }
+        }
     }
 }
 

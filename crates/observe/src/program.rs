@@ -141,6 +141,7 @@ impl Program {
         let result = self.run(job, |event| match event {
             Event::Sequence(sequence) => found.sequences.push(sequence),
             Event::Frontier(frontier) => found.frontier.push(frontier),
+            Event::Expanded(hashes) => found.expanded = hashes,
         });
         match result {
             Ok(summary) => found.summary = summary,
@@ -228,13 +229,15 @@ pub struct Job {
     pub executions: Option<usize>,
     /// Whether sequences begin at the start; otherwise those of a systematic search begin where they differ from the last one.
     pub whole: bool,
+    /// Hashes of states that earlier jobs have expanded: a systematic search without reduction ends there.
+    pub known: Vec<u64>,
 }
 
 impl Job {
     /// All schedules from the beginning, reduced, without a bound, as whole sequences.
     pub fn systematic() -> Job {
         let strategy = Strategy::Systematic(Reduction::Dependence);
-        Job { start: Start::Beginning, depth: None, strategy, executions: None, whole: true }
+        Job { start: Start::Beginning, depth: None, strategy, executions: None, whole: true, known: Vec::new() }
     }
 }
 
@@ -299,6 +302,9 @@ pub enum Event {
     Sequence(Sequence),
     /// Where to go on.
     Frontier(Frontier),
+    /// The last event of a complete systematic search without reduction, for programs that promise a hash: the hashes of the
+    /// states all of whose successors were explored or handed out as frontier.
+    Expanded(Vec<u64>),
 }
 
 /// What a job did.
@@ -324,6 +330,8 @@ pub struct Exploration {
     pub sequences: Vec<Sequence>,
     /// Where the bound cut.
     pub frontier: Vec<Frontier>,
+    /// Hashes of the states that were expanded: see [`Event::Expanded`].
+    pub expanded: Vec<u64>,
     /// The figures.
     pub summary: Summary,
 }

@@ -26,6 +26,12 @@ struct Request {
     executions: Option<usize>,
     #[serde(default)]
     whole: bool,
+    /// The hashes of states that need not be expanded again, 16 digits each.
+    #[serde(default)]
+    known: String,
+    /// Whether those that this job expands should be sent.
+    #[serde(default)]
+    expanded: bool,
 }
 
 #[derive(Deserialize)]
@@ -87,7 +93,8 @@ impl Request {
             RequestedStrategy::Random { seed } => Strategy::Random { seed },
             RequestedStrategy::Replay | RequestedStrategy::Minimise { .. } => Strategy::Replay,
         };
-        Ok(Job { start, depth: self.depth, strategy, executions: self.executions, whole: self.whole })
+        let known = read_hashes(&self.known).ok_or("`known` is no list of hashes of 16 digits")?;
+        Ok(Job { start, depth: self.depth, strategy, executions: self.executions, whole: self.whole, known })
     }
 }
 
@@ -106,6 +113,23 @@ struct FrontierMessage<'a> {
     state: &'a RawValue,
     schedule: String,
     hash: String,
+}
+
+/// How many hashes a message has at most.
+const HASHES: usize = 1 << 16;
+
+#[derive(Serialize)]
+struct ExpandedMessage<'a> {
+    job: &'a Value,
+    hashes: String,
+}
+
+fn read_hashes(text: &str) -> Option<Vec<u64>> {
+    let chunks = text.as_bytes().chunks(16);
+    let digits = |chunk: &[u8]| chunk.len() == 16 && chunk.iter().all(u8::is_ascii_hexdigit);
+    chunks
+        .map(|chunk| u64::from_str_radix(std::str::from_utf8(chunk).ok().filter(|_| digits(chunk))?, 16).ok())
+        .collect()
 }
 
 /// A state is stored as the text that it is sent as.
@@ -127,19 +151,21 @@ pub(crate) fn serve(program: &Program, input: impl BufRead, mut output: impl Wri
         if line.trim().is_empty() {
             continue;
         }
+        let mut expanded = false;
         let (id, pair, job) = match serde_json::from_str::<Message>(line.trim_start_matches('\u{1e}')) {
             Ok(Message { job: request }) => {
                 let pair = match &request.strategy {
                     RequestedStrategy::Minimise { from, to } => Some((from.clone(), to.clone())),
                     _ => None,
                 };
+                expanded = request.expanded;
                 (request.id.clone(), pair, request.job())
             }
             Err(error) => (Value::Null, None, Err(format!("this is no job: {error}"))),
         };
         let result = job.and_then(|job| match pair {
             Some((from, to)) => minimise(program, &id, &job, &from, &to, &mut output),
-            None => answer(program, &id, &job, &mut output),
+            None => answer(program, &id, &job, expanded, &mut output),
         });
         match result {
             Ok(done) => {
@@ -157,7 +183,13 @@ pub(crate) fn serve(program: &Program, input: impl BufRead, mut output: impl Wri
     Ok(())
 }
 
-fn answer(program: &Program, id: &Value, job: &Job, output: &mut impl Write) -> Result<Summary, String> {
+fn answer(
+    program: &Program,
+    id: &Value,
+    job: &Job,
+    expanded: bool,
+    output: &mut impl Write,
+) -> Result<Summary, String> {
     let mut failure = None;
     let summary = program.run(job, |event| {
         let written = match &event {
@@ -181,6 +213,15 @@ fn answer(program: &Program, id: &Value, job: &Job, output: &mut impl Write) -> 
                 }
                 say(output, &Line { frontier: message })
             }
+            Event::Expanded(hashes) if expanded => hashes.chunks(HASHES).try_for_each(|hashes| {
+                let hashes = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+                #[derive(Serialize)]
+                struct Line<'a> {
+                    expanded: ExpandedMessage<'a>,
+                }
+                say(output, &Line { expanded: ExpandedMessage { job: id, hashes } })
+            }),
+            Event::Expanded(_) => Ok(()),
         };
         if let Err(error) = written {
             failure.get_or_insert(error);

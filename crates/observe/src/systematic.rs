@@ -15,10 +15,15 @@
 //! depends on it, unless somebody tries a mutex without waiting, or the step shows something.
 //!
 //! `tests/twins.rs` compares all of that with trying everything.
+//!
+//! A search without reduction can be told which states others have expanded. It ends there, for what comes after is theirs to
+//! explore. With reduction that would be unsound: others may have given a mutex back at once where a later job finds that
+//! somebody tries it, and what they left out because of sleep sets is not known.
 
 use crate::footprint::{Operation, Step};
-use crate::recorder::{Record, StateId};
-use rustc_hash::FxHashMap;
+use crate::recorder::{NOTHING, Record, StateId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
 
 /// Tasks as bits; systematic exploration knows up to 64 of them.
 pub(crate) type Tasks = u64;
@@ -43,6 +48,8 @@ struct Node {
     clock: Vec<u32>,
     /// Only the task that gives its mutex back was tried.
     single: bool,
+    /// The hash says all, in other jobs as well.
+    settled: bool,
 }
 
 impl Node {
@@ -84,10 +91,24 @@ pub(crate) struct Systematic {
     /// For each hash the tasks that slept when the state was explored.
     seen: FxHashMap<u64, Tasks>,
     tried_mutex: bool,
+    /// What others have expanded, and what is expanded here for others to know.
+    known: FxHashSet<u64>,
+    expanded: Vec<u64>,
+    origin: Origin,
+}
+
+/// The state that the program was put into. Until it is observed, a hash doesn't tell it from others.
+pub(crate) enum Origin {
+    /// Always the same.
+    Beginning,
+    State(Value),
+    /// The same, when it was observed once.
+    Observed(StateId),
 }
 
 impl Systematic {
-    pub fn new(reduce: bool, hashed: bool, depth: usize) -> Systematic {
+    pub fn new(reduce: bool, hashed: bool, depth: usize, known: &[u64], origin: Origin) -> Systematic {
+        let shares = hashed && !reduce;
         Systematic {
             reduce,
             hashed,
@@ -98,6 +119,9 @@ impl Systematic {
             started: false,
             seen: FxHashMap::default(),
             tried_mutex: false,
+            known: known.iter().copied().filter(|_| shares).collect(),
+            expanded: Vec::new(),
+            origin,
         }
     }
 
@@ -131,6 +155,11 @@ impl Systematic {
     /// Whether a state was explored, not merely reached.
     pub fn has_seen(&self, hash: u64) -> bool {
         self.seen.contains_key(&hash)
+    }
+
+    /// The states that were expanded, if everything was tried.
+    pub fn take_expanded(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.expanded)
     }
 
     /// The states of the path, from the first scheduling point or from where this execution is new.
@@ -167,6 +196,10 @@ impl Systematic {
         }
         let enabled = if self.reduce { able(record, runnable) } else { runnable };
         let hash = if self.hashed { fingerprint(record, state, enabled) } else { 0 };
+        let settled = self.hashed && !self.reduce && self.is_settled(record, state);
+        if settled && self.known.contains(&hash) {
+            return Verdict::Seen;
+        }
         if position >= self.depth {
             return Verdict::Depth(hash);
         }
@@ -184,6 +217,9 @@ impl Systematic {
                 }
                 None => {
                     self.seen.insert(hash, if self.reduce { sleeping } else { 0 });
+                    if settled {
+                        self.expanded.push(hash);
+                    }
                 }
             }
         }
@@ -194,7 +230,7 @@ impl Systematic {
             Some(current) if wanted >> current & 1 == 1 => current,
             _ => wanted.trailing_zeros() as usize,
         };
-        let mut node = Node { state, runnable, enabled, chosen, asleep, todo: wanted, ..Node::default() };
+        let mut node = Node { state, runnable, enabled, chosen, asleep, todo: wanted, settled, ..Node::default() };
         node.operation = record.operation(chosen);
         if self.reduce && !self.hashed {
             node.todo = 1 << chosen;
@@ -207,6 +243,29 @@ impl Systematic {
         self.path.push(node);
         self.position += 1;
         Verdict::Run(chosen)
+    }
+
+    /// Whether the state that the job starts from was observed: before that, the hash of a program that is still being put
+    /// into it doesn't say what will be.
+    fn is_settled(&mut self, record: &Record, state: StateId) -> bool {
+        if state == NOTHING {
+            return false;
+        }
+        if self.path.last().is_some_and(|node| node.settled) {
+            return true;
+        }
+        match &self.origin {
+            Origin::Beginning => true,
+            Origin::Observed(origin) => *origin == state,
+            Origin::State(origin) => {
+                let settled = serde_json::from_str::<Value>(&record.states.text(state))
+                    .is_ok_and(|observed| observed == *origin);
+                if settled {
+                    self.origin = Origin::Observed(state);
+                }
+                settled
+            }
+        }
     }
 
     /// The execution is over: what its last step did, and what others would have done next.

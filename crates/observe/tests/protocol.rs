@@ -25,7 +25,11 @@ struct Partner {
 
 impl Partner {
     fn start(arguments: &[&str]) -> (Partner, Value) {
-        let mut command = Command::new(example("alternating_bit"));
+        Partner::start_example("alternating_bit", arguments)
+    }
+
+    fn start_example(name: &str, arguments: &[&str]) -> (Partner, Value) {
+        let mut command = Command::new(example(name));
         command
             .args(arguments)
             .env("WATERSHED_OBSERVE", "serve")
@@ -179,4 +183,108 @@ fn the_lost_queue_is_found() {
     );
     assert!(output.status.success() && output.stdout.is_empty());
     assert!(std::fs::read_to_string(path).unwrap().lines().count() > 10);
+}
+
+/// Every step between observed states, and how sequences end if not at a state that was seen.
+#[derive(Default, PartialEq, Debug)]
+struct Behaviour {
+    states: BTreeSet<String>,
+    pairs: BTreeSet<(String, String)>,
+    ends: BTreeSet<String>,
+}
+
+/// Layers as a campaign has them, to the end; returns what was seen, the jobs and the executions.
+fn in_layers(partner: &mut Partner, depth: Value, from: &str, shared: bool) -> (Behaviour, usize, u64) {
+    let mut behaviour = Behaviour::default();
+    let (mut jobs, mut executions) = (0, 0);
+    let (mut known, mut places) = (BTreeSet::new(), BTreeSet::new());
+    let mut layer = vec![Value::Null];
+    while !layer.is_empty() {
+        let (mut next, mut expanded) = (Vec::new(), BTreeSet::new());
+        let hashes: String = known.iter().map(String::as_str).collect();
+        for start in std::mem::take(&mut layer) {
+            jobs += 1;
+            let job = json!({"id": "7", "start": start, "depth": depth, "whole": false, "known": hashes,
+                "expanded": shared, "strategy": {"name": "systematic", "reduction": "none"}});
+            for message in partner.job(&job) {
+                if let Some(sequence) = message.get("sequence") {
+                    let states = sequence["states"].as_array().unwrap();
+                    let states: Vec<String> = states.iter().map(Value::to_string).collect();
+                    let pairs = states.windows(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+                    behaviour.pairs.extend(pairs);
+                    behaviour.states.extend(states);
+                    let end = sequence["end"].as_str().unwrap();
+                    if end != "seen" && end != "depth" {
+                        behaviour.ends.insert(format!("{end} {}", sequence["message"]));
+                    }
+                } else if let Some(frontier) = message.get("frontier") {
+                    let place = if from == "state" { &frontier["state"] } else { &frontier["hash"] };
+                    if places.insert(place.to_string()) {
+                        next.push(json!({ from: frontier[from] }));
+                    }
+                } else if let Some(message) = message.get("expanded") {
+                    let text = message["hashes"].as_str().unwrap();
+                    assert!(shared && text.len().is_multiple_of(16));
+                    expanded.extend((0..text.len()).step_by(16).map(|at| text[at..at + 16].to_owned()));
+                } else {
+                    assert_eq!(message["done"]["complete"], true, "{message}");
+                    executions += message["done"]["executions"].as_u64().unwrap();
+                }
+            }
+        }
+        known.extend(expanded);
+        layer = next;
+    }
+    (behaviour, jobs, executions)
+}
+
+#[test]
+fn layers_that_know_what_was_expanded_show_what_one_deep_job_shows() {
+    for (name, depths, starts, arguments) in [
+        ("alternating_bit", &[60][..], &["schedule", "state"][..], &["--size", "1"][..]),
+        ("test_and_set", &[7, 20], &["schedule"], &[]),
+        ("simple_communication", &[9, 30], &["schedule"], &[]),
+    ] {
+        let (mut partner, hello) = Partner::start_example(name, arguments);
+        assert_eq!(hello["hello"]["hash"], true, "{name}");
+        let (deep, jobs, once) = in_layers(&mut partner, Value::Null, "schedule", false);
+        assert_eq!(jobs, 1);
+        for depth in depths {
+            for start in starts {
+                let (layered, jobs, executions) = in_layers(&mut partner, json!(depth), start, true);
+                println!("{name} {depth} {start}: {jobs} jobs, {executions} executions, at once {once}");
+                assert!(jobs > 1);
+                assert!(layered == deep, "{name}, layers of {depth} from each {start}");
+            }
+        }
+        partner.end();
+    }
+}
+
+#[test]
+fn what_is_known_is_not_expanded_again_and_only_sent_if_asked_for() {
+    let (mut partner, _) = Partner::start(&["--size", "1"]);
+    let mut job = json!({"id": "7", "start": null, "depth": 40, "whole": false,
+        "strategy": {"name": "systematic", "reduction": "none"}});
+    let quiet = partner.job(&job);
+    assert!(quiet.iter().all(|message| message.get("expanded").is_none()));
+    job["expanded"] = true.into();
+    let told = partner.job(&job);
+    let expanded = &told[told.len() - 2]["expanded"];
+    assert_eq!((told.len(), &expanded["job"]), (quiet.len() + 1, &json!("7")));
+    job["known"] = expanded["hashes"].clone();
+    let again = partner.job(&job);
+    assert!(again.iter().all(|message| message.get("expanded").is_none() && message.get("frontier").is_none()));
+    assert!(again.last().unwrap()["done"]["executions"].as_u64().unwrap() < 10);
+    // With reduction, and in a job that is cut short, nothing is said of that.
+    job["known"] = "".into();
+    job["executions"] = 3.into();
+    assert!(partner.job(&job).iter().all(|message| message.get("expanded").is_none()));
+    job["executions"] = Value::Null;
+    job["strategy"]["reduction"] = "dependence".into();
+    assert!(partner.job(&job).iter().all(|message| message.get("expanded").is_none()));
+    job["known"] = "12".into();
+    let error = partner.job(&job);
+    assert!(error[0]["error"]["message"].as_str().unwrap().contains("16 digits"));
+    partner.end();
 }

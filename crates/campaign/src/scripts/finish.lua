@@ -1,6 +1,6 @@
 -- Applies what a job has found, all of it and only once. Returns whether it was applied now.
--- ARGV: name, ticket, layer, width of a rank, accepted, rejected, undecided, states (16 bytes each), then three lists with the length
--- of each in front: counts (name, number), frontier (name, record), failures (name, record)
+-- ARGV: name, ticket, layer, width of a rank, accepted, rejected, undecided, states (16 bytes each), expanded (8 bytes each), then
+-- three lists with the length of each in front: counts (name, number), frontier (name, record), failures (name, record)
 local id, ticket, layer = ARGV[1], ARGV[2], ARGV[3]
 local rank = tonumber(ARGV[4])
 -- Like that, a script is carried out even when the server's memory is full: results may be handed in when nothing is fetched.
@@ -9,16 +9,21 @@ withdraw(ticket)
 if redis.call('HDEL', key('records'), id) == 0 then
   return 0
 end
-for position, set in ipairs({'accepted', 'rejected', 'undecided', 'states'}) do
-  local packed = ARGV[4 + position]
+local function add_packed(set, packed, width)
   local names = {}
-  for first = 1, #packed, 16 do
-    names[#names + 1] = string.sub(packed, first, first + 15)
+  for first = 1, #packed, width do
+    names[#names + 1] = string.sub(packed, first, first + width - 1)
   end
   add_all(set, names)
 end
 
-local at = 9
+for position, set in ipairs({'accepted', 'rejected', 'undecided', 'states'}) do
+  add_packed(set, ARGV[4 + position], 16)
+end
+-- By layer: jobs know what was expanded in the layers before theirs, whoever is faster.
+add_packed('expanded.' .. layer, ARGV[9], 8)
+
+local at = 10
 local function each_pair(apply)
   local length = tonumber(ARGV[at])
   for position = at + 1, at + 2 * length, 2 do

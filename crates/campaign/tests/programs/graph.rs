@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "a program does not know what is wrong with it")]
 mod graph;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -66,7 +66,12 @@ fn main() {
             }
         }
         let depth = job["depth"].as_u64().expect("jobs have a depth") as usize;
-        let sent = graph.explore(node, &choices, depth);
+        let forgetful = trouble("--forgetful").is_some();
+        let known = match job["known"].as_str() {
+            Some(hashes) if !forgetful => read_hashes(hashes),
+            _ => BTreeSet::new(),
+        };
+        let sent = graph.explore(node, &choices, depth, &known);
         let middle = sent.len() / 2;
         for (position, sent) in sent.iter().enumerate() {
             if position == middle {
@@ -107,6 +112,16 @@ fn main() {
                     let hash = format!("{node:016x}");
                     say(json!({"frontier": {"job": id, "state": state, "schedule": schedule, "hash": hash}}));
                 }
+                Sent::Expanded { nodes } if job["expanded"] == true && !forgetful => {
+                    // In two messages, for there may be several.
+                    let nodes: Vec<u64> = nodes.iter().copied().collect();
+                    for nodes in nodes.chunks(nodes.len().div_ceil(2).max(1)) {
+                        let hashes: String = nodes.iter().map(|node| format!("{node:016x}")).collect();
+                        let hashes = if at_node("--no-hashes", node) { "none".into() } else { hashes };
+                        say(json!({"expanded": {"job": id, "hashes": hashes}}));
+                    }
+                }
+                Sent::Expanded { .. } => {}
             }
         }
         if at_node("--complain", node) {
@@ -118,4 +133,10 @@ fn main() {
         say(json!({"done": {"job": id, "executions": sequences, "steps": sent.len(), "states": 0,
                             "sequences": sequences, "complete": complete}}));
     }
+}
+
+fn read_hashes(text: &str) -> BTreeSet<u64> {
+    assert!(!text.is_empty() && text.len().is_multiple_of(16), "what is known is left out or has 16 digits each");
+    let starts = (0..text.len()).step_by(16);
+    starts.map(|at| u64::from_str_radix(&text[at..at + 16], 16).expect("a hash")).collect()
 }

@@ -1,6 +1,6 @@
 //! A graph as a program under test: nodes are states, a scheduling point chooses an edge.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ pub struct Graph {
 pub enum Sent {
     Sequence { states: Vec<Value>, choices: Vec<u64>, end: &'static str },
     Frontier { node: u64, choices: Vec<u64> },
+    Expanded { nodes: BTreeSet<u64> },
 }
 
 impl Graph {
@@ -50,8 +51,8 @@ impl Graph {
         choices.iter().fold(0, |node, choice| self.successors(node)[*choice as usize])
     }
 
-    /// Everything within a depth after a node, where `choices` lead; a node is left only once.
-    pub fn explore(&self, node: u64, choices: &[u64], depth: usize) -> Vec<Sent> {
+    /// Everything within a depth after a node, where `choices` lead; a node is left only once, and not if it is known.
+    pub fn explore(&self, node: u64, choices: &[u64], depth: usize, known: &BTreeSet<u64>) -> Vec<Sent> {
         let mut sent = Vec::new();
         let mut seen = HashSet::new();
         let mut stack = vec![(vec![node], choices.to_vec())];
@@ -64,6 +65,8 @@ impl Graph {
                     1 => "panic",
                     _ => "finished",
                 }
+            } else if path.len() > 1 && known.contains(&node) {
+                "seen"
             } else if path.len() > depth {
                 sent.push(Sent::Frontier { node, choices: choices.clone() });
                 "depth"
@@ -82,6 +85,7 @@ impl Graph {
             states.dedup();
             sent.push(Sent::Sequence { states, choices, end });
         }
+        sent.push(Sent::Expanded { nodes: seen.into_iter().map(|(node, _)| node).collect() });
         sent
     }
 }

@@ -65,16 +65,31 @@ pub struct Twin {
 
 impl Twin {
     pub fn explore(graph: Graph, depth: u64) -> Self {
+        Self::explore_with(graph, depth, true)
+    }
+
+    /// The same; `sharing` jobs know what the layers before have expanded.
+    pub fn explore_with(graph: Graph, depth: u64, sharing: bool) -> Self {
         let mut twin = Self::default();
+        let mut expanded = BTreeSet::new();
         let mut layer: BTreeSet<(bool, u64)> = BTreeSet::from([(true, 0)]);
         let mut known = layer.clone();
         while !layer.is_empty() {
             twin.jobs.push(layer.len() as u64);
             let number = twin.jobs.len() as u64 - 1;
             let mut next = BTreeSet::new();
+            let mut new = BTreeSet::new();
             for (_, node) in &layer {
-                for sent in graph.explore(*node, &[], depth as usize) {
+                let all = graph.explore(*node, &[], depth as usize, &expanded);
+                let wrong = |sent: &Sent| match sent {
+                    Sent::Sequence { states, .. } => states.windows(2).any(|pair| is_wrong(&pair[0], &pair[1])),
+                    _ => false,
+                };
+                let accepted = !all.iter().any(wrong);
+                for sent in all {
                     match sent {
+                        Sent::Expanded { nodes } if sharing && accepted => new.extend(nodes),
+                        Sent::Expanded { .. } => {}
                         // The first job has no hash: its node may come again as a place of the frontier.
                         Sent::Frontier { node, .. } => drop(next.insert((false, node))),
                         Sent::Sequence { states, end, .. } => twin.note(&states, end, number),
@@ -83,6 +98,7 @@ impl Twin {
             }
             layer = next.difference(&known).copied().collect();
             known.extend(&layer);
+            expanded.extend(new);
         }
         twin
     }
