@@ -274,7 +274,9 @@ fn what_is_known_is_not_expanded_again_and_only_sent_if_asked_for() {
     assert_eq!((told.len(), &expanded["job"]), (quiet.len() + 1, &json!("7")));
     job["known"] = expanded["hashes"].clone();
     let again = partner.job(&job);
-    assert!(again.iter().all(|message| message.get("expanded").is_none() && message.get("frontier").is_none()));
+    assert!(
+        again.iter().all(|message| message.get("expanded").is_none() && message.get("frontier").is_none())
+    );
     assert!(again.last().unwrap()["done"]["executions"].as_u64().unwrap() < 10);
     // With reduction, and in a job that is cut short, nothing is said of that.
     job["known"] = "".into();

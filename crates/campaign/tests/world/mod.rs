@@ -82,7 +82,9 @@ impl Twin {
             for (_, node) in &layer {
                 let all = graph.explore(*node, &[], depth as usize, &expanded);
                 let wrong = |sent: &Sent| match sent {
-                    Sent::Sequence { states, .. } => states.windows(2).any(|pair| is_wrong(&pair[0], &pair[1])),
+                    Sent::Sequence { states, .. } => {
+                        states.windows(2).any(|pair| is_wrong(&pair[0], &pair[1]))
+                    }
                     _ => false,
                 };
                 let accepted = !all.iter().any(wrong);
