@@ -261,8 +261,16 @@ mod tests {
         let request = |start: &Start| -> Value {
             let strategy = &Strategy::Systematic { reduction: Reduction::Dependence };
             let (known, expanded) = ("", false);
-            let request =
-                Request { id: "7", start, depth: 100, strategy, executions: None, whole: true, known, expanded };
+            let request = Request {
+                id: "7",
+                start,
+                depth: 100,
+                strategy,
+                executions: None,
+                whole: true,
+                known,
+                expanded,
+            };
             serde_json::from_slice(&request.line()).unwrap()
         };
         let expected = |start: Value| {

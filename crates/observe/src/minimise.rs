@@ -63,8 +63,7 @@ impl Program {
         };
         let attempt = |blocks: Vec<(usize, usize)>, depth: usize| {
             let strategy = Strategy::Plan(blocks);
-            let job =
-                Job { start: start.clone(), depth: Some(depth), strategy, ..Job::systematic() };
+            let job = Job { start: start.clone(), depth: Some(depth), strategy, ..Job::systematic() };
             self.single(&job)
         };
         // A panic or a deadlock may come later in another schedule; a sequence of states is cut where it has failed.

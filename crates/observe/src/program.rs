@@ -237,7 +237,14 @@ impl Job {
     /// All schedules from the beginning, reduced, without a bound, as whole sequences.
     pub fn systematic() -> Job {
         let strategy = Strategy::Systematic(Reduction::Dependence);
-        Job { start: Start::Beginning, depth: None, strategy, executions: None, whole: true, known: Vec::new() }
+        Job {
+            start: Start::Beginning,
+            depth: None,
+            strategy,
+            executions: None,
+            whole: true,
+            known: Vec::new(),
+        }
     }
 }
 

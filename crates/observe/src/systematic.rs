@@ -230,7 +230,8 @@ impl Systematic {
             Some(current) if wanted >> current & 1 == 1 => current,
             _ => wanted.trailing_zeros() as usize,
         };
-        let mut node = Node { state, runnable, enabled, chosen, asleep, todo: wanted, settled, ..Node::default() };
+        let mut node =
+            Node { state, runnable, enabled, chosen, asleep, todo: wanted, settled, ..Node::default() };
         node.operation = record.operation(chosen);
         if self.reduce && !self.hashed {
             node.todo = 1 << chosen;

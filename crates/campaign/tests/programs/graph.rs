@@ -136,7 +136,10 @@ fn main() {
 }
 
 fn read_hashes(text: &str) -> BTreeSet<u64> {
-    assert!(!text.is_empty() && text.len().is_multiple_of(16), "what is known is left out or has 16 digits each");
+    assert!(
+        !text.is_empty() && text.len().is_multiple_of(16),
+        "what is known is left out or has 16 digits each"
+    );
     let starts = (0..text.len()).step_by(16);
     starts.map(|at| u64::from_str_radix(&text[at..at + 16], 16).expect("a hash")).collect()
 }

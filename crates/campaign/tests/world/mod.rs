@@ -65,7 +65,8 @@ pub struct Twin {
 
 impl Twin {
     pub fn explore(graph: Graph, depth: u64) -> Self {
-        Self::explore_with(graph, depth, true)
+        // Plain graphs are started from states.
+        Self::explore_with(graph, depth, !graph.plain)
     }
 
     /// The same; `sharing` jobs know what the layers before have expanded.
@@ -82,7 +83,9 @@ impl Twin {
             for (_, node) in &layer {
                 let all = graph.explore(*node, &[], depth as usize, &expanded);
                 let wrong = |sent: &Sent| match sent {
-                    Sent::Sequence { states, .. } => states.windows(2).any(|pair| is_wrong(&pair[0], &pair[1])),
+                    Sent::Sequence { states, .. } => {
+                        states.windows(2).any(|pair| is_wrong(&pair[0], &pair[1]))
+                    }
                     _ => false,
                 };
                 let accepted = !all.iter().any(wrong);
