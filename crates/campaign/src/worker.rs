@@ -12,7 +12,7 @@ use crate::job::{Effects, keep_first};
 use crate::key::{Key, write_canonically};
 use crate::program::{Program, ProgramError, Run};
 use crate::protocol::{Message, Request, Sequence, Strategy};
-use crate::settings::{Reduction, Sameness, Settings};
+use crate::settings::{Reduction, Sameness, Settings, StartMode};
 use crate::status::Worker;
 use crate::store::{Delivery, Expanded, Fetched, MOST_KNOWN, Store};
 use crate::{CampaignError, CheckError};
@@ -54,9 +54,12 @@ impl Crew<'_> {
 }
 
 /// Whether jobs of a campaign know what was expanded before. With reduction, a state that was expanded need not show all that
-/// can follow; places that merely look the same have one job, which need not do for all of them.
+/// can follow. Places that have a job together because they look the same, and starts from states, which are such places, would
+/// rely on each other: a place on the job of its state, and that job on a state that was expanded up to the place.
 fn is_shared(settings: &Settings) -> bool {
-    settings.reduction == Reduction::None && settings.sameness == Sameness::Promised
+    settings.reduction == Reduction::None
+        && settings.sameness == Sameness::Promised
+        && settings.mode == StartMode::Schedule
 }
 
 /// A thread of a worker.

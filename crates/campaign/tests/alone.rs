@@ -48,8 +48,7 @@ fn what_earlier_layers_have_expanded_saves_work_and_loses_nothing() {
     for seed in 31..=42 {
         let graph = Graph { seed, nodes: 10 * (seed - 30), plain: seed % 2 == 0 };
         let depth = 1 + seed % 4;
-        let mode = if graph.plain { StartMode::State } else { StartMode::Schedule };
-        let sharing = settings(graph, depth, mode);
+        let sharing = settings(graph, depth, StartMode::Schedule);
         let forgetful = with_trouble(sharing.clone(), "--forgetful", "yes");
         let (_folder, place) = folder();
         let rejecting = run(&place, &forgetful, 2);
@@ -66,6 +65,11 @@ fn what_earlier_layers_have_expanded_saves_work_and_loses_nothing() {
         saved += without.executions - with.executions;
     }
     assert!(saved > 0);
+    let graph = Graph { seed: 31, nodes: 30, plain: true };
+    let mut settings = with_trouble(settings(graph, 2, StartMode::Schedule), "--no-hashes", 0);
+    settings.patience.crashes = 1;
+    let (_folder, place) = folder();
+    assert!(run(&place, &settings, 1).poison[0].reason.contains("expanded states that are no hashes"));
 }
 
 #[test]
@@ -73,7 +77,7 @@ fn output_of_the_program_is_left_alone() {
     let graph = Graph { seed: 5, nodes: 100, plain: true };
     let (_folder, place) = folder();
     let settings = with_trouble(settings(graph, 3, StartMode::Schedule), "--garbage", "yes");
-    Twin::explore(graph, 3).compare(graph, &run(&place, &settings, 2));
+    Twin::explore_with(graph, 3, true).compare(graph, &run(&place, &settings, 2));
 }
 
 #[test]
@@ -183,7 +187,6 @@ fn what_always_fails_is_set_aside_with_the_reason() {
         ("--no-json", "no message of the protocol"),
         ("--hello-again", "`hello` twice"),
         ("--no-states", "no list of states"),
-        ("--no-hashes", "expanded states that are no hashes"),
     ] {
         let (_folder, place) = folder();
         let mut settings = with_trouble(settings(graph, 2, StartMode::State), trouble, node);

@@ -65,7 +65,8 @@ pub struct Twin {
 
 impl Twin {
     pub fn explore(graph: Graph, depth: u64) -> Self {
-        Self::explore_with(graph, depth, true)
+        // Plain graphs are started from states.
+        Self::explore_with(graph, depth, !graph.plain)
     }
 
     /// The same; `sharing` jobs know what the layers before have expanded.
