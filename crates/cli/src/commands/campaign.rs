@@ -143,7 +143,7 @@ struct PlaceOf {
     /// The folder of the campaign
     #[arg(long, value_name = "FOLDER", required_unless_present = "broker", conflicts_with_all = ["broker", "name"])]
     folder: Option<PathBuf>,
-    /// The Redis server of the campaign: redis://[user[:password]@]host[:port], or rediss:// for TLS
+    /// The Redis server of the campaign: `redis://user:password@host:port`, or `rediss://` for TLS
     #[arg(long, value_name = "URL", requires = "name")]
     broker: Option<String>,
     /// The name of the campaign in the broker
