@@ -11,10 +11,11 @@ use model::{
 use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind};
+use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
-    print_value, read_summary, summary_mark,
+    print_frozen, print_value, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -26,11 +27,13 @@ pub(crate) const EXIT_GATE: u32 = u32::MAX;
 pub struct Options {
     /// Whether steps say which source constructs fired.
     pub provenance: bool,
+    /// Whether every structured value is a row, as the naive twin has it.
+    pub rows: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { provenance: true }
+        Self { provenance: true, rows: false }
     }
 }
 
@@ -64,7 +67,8 @@ impl LntModel {
     /// Compiles a program from one of its processes, which has no value parameters.
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
-        Self::build(program, root, telling, Starting::Root)
+        let shaping = if options.rows { Shaping::Rows } else { Shaping::Fixed };
+        Self::shaped(program, root, telling, Starting::Root, shaping)
     }
 
     pub(crate) fn build(
@@ -72,6 +76,16 @@ impl LntModel {
         root: ProcessId,
         telling: Telling<'_>,
         starting: Starting,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        Self::shaped(program, root, telling, starting, Shaping::Fixed)
+    }
+
+    fn shaped(
+        program: Program,
+        root: ProcessId,
+        telling: Telling<'_>,
+        starting: Starting,
+        shaping: Shaping,
     ) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
@@ -86,14 +100,14 @@ impl LntModel {
             ]);
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
-        let mut compiled = compile(&program, &Root { process: root, gates }, telling)?;
+        let mut compiled = compile(&program, &Root { process: root, gates }, telling, shaping)?;
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
         let (profiles, profile_types) = profiles(code);
         let layout = Layout::new(&code.slot_bits);
         let interrupted = interrupted_bodies(code);
         let mut model = Self {
-            localities: localities(code, &layout, &interrupted),
+            localities: localities(code, &compiled.types, &layout, &interrupted),
             layout,
             labels: SharedRows::new(),
             profile_types,
@@ -187,7 +201,7 @@ impl Model for LntModel {
         let values = self.values();
         for (&ty, &value) in self.profile_types[row[1] as usize].iter().zip(&row[2..]) {
             text.push_str(" !");
-            text.push_str(&print_value(&values, ty, value));
+            text.push_str(&print_frozen(&values, ty, value));
         }
         text
     }
@@ -201,7 +215,9 @@ impl Model for LntModel {
             let location = &region.locations[place];
             for name in code.names.iter().filter(|name| name.region as usize == number) {
                 if !location.dead.contains(&name.slot) {
-                    let text = print_value(&values, name.ty, state[name.slot as usize]);
+                    let words = self.compiled.types[name.ty.index()].leaves.len();
+                    let slots = &state[name.slot as usize..name.slot as usize + words];
+                    let text = print_value(&values, name.ty, slots);
                     view.values.push((format!("{}.{}", name.process, name.name), text));
                 }
             }
@@ -258,7 +274,7 @@ impl Model for LntModel {
             let row = self.compiled.observations.row(mark.0.checked_sub(FIRST_OBSERVATION)?);
             let value = |pair: &[u32]| {
                 let (span, ty) = self.compiled.code.observed[pair[0] as usize];
-                (span, print_value(&values, ty, pair[1]))
+                (span, print_frozen(&values, ty, pair[1]))
             };
             Some(Observation {
                 decision: self.provenance.mark(MarkId(row[0])).span,

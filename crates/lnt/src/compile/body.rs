@@ -1,7 +1,7 @@
 //! What names mean inside one function or process while it is compiled.
 
 use super::Label;
-use crate::typed::{Function, GateId, GateRef, Mode, Parameter, ProcessId, Scope, VariableId};
+use crate::typed::{Function, GateId, GateRef, Mode, Parameter, ProcessId, Scope, TypeId, VariableId};
 
 /// Where a variable lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,9 @@ pub(super) enum Binding {
     Gate(u32),
     /// The internal action.
     Internal,
-    /// An exception that is caught: where the handler starts, in which region, and where its parameters lie.
-    Handler { label: Label, region: Option<u32>, parameters: Vec<u32> },
+    /// An exception that is caught: where the handler starts, in which region, and where its parameters lie, with their
+    /// types.
+    Handler { label: Label, region: Option<u32>, parameters: Vec<(u32, TypeId)> },
     /// An exception that nobody catches, by name.
     Uncaught(String),
     /// An exception parameter of the function: whoever calls it says what it stands for.
@@ -70,14 +71,15 @@ impl<'p> Body<'p> {
         }
     }
 
-    /// A function: its pushed arguments come first in its frame, then its other variables.
-    pub fn of_function(function: &'p Function) -> Self {
+    /// A function: its pushed arguments come first in its frame, then its other variables; `words` says how many words
+    /// a type has.
+    pub fn of_function(function: &'p Function, words: impl Fn(TypeId) -> u32) -> Self {
         let parameters = function.parameters.as_slice();
         let mut body = Self::new(&function.scope, BodyKind::Function { parameters });
         let mut next = 0;
         let mut assign = |body: &mut Self, variable: VariableId| {
             body.places[variable.index()] = Some(Place::Local(next));
-            next += 1;
+            next += words(function.scope[variable].ty);
         };
         for parameter in parameters.iter().filter(|parameter| parameter.mode != Mode::Out) {
             assign(&mut body, parameter.variable);
@@ -91,15 +93,6 @@ impl<'p> Body<'p> {
             body.bind(gate, Binding::Parameter(place as u32));
         }
         body
-    }
-
-    pub fn argument_count(&self) -> u32 {
-        match &self.kind {
-            BodyKind::Function { parameters } => {
-                parameters.iter().filter(|parameter| parameter.mode != Mode::Out).count() as u32
-            }
-            BodyKind::Process { .. } => 0,
-        }
     }
 
     pub fn bind(&mut self, gate: GateId, binding: Binding) {

@@ -1,13 +1,14 @@
 //! The machine's instructions.
 //!
 //! Functions and processes are compiled to one array of instructions for a stack machine. Variables of processes lie
-//! in the slots of the state vector, those of functions on the stack. A process runs silently until it reaches an
+//! in the slots of the state vector, those of functions on the stack; each value takes as many words as its type has. A process runs silently until it reaches an
 //! instruction at which something can happen to it: an action, a choice, a fork, its end.
 
 use model::{MarkId, VariableSite};
 use source::Span;
 
-use crate::typed::{Builtin, ConstructorId, FieldPosition, TypeId};
+use super::types::FieldPlace;
+use crate::typed::{Builtin, TypeId};
 
 /// One instruction. Addresses are positions in [`Code::ops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +19,35 @@ pub enum Op {
     LoadSlot(u32),
     /// Pops into a slot of the state.
     StoreSlot(u32),
+    /// Pushes this many slots of the state.
+    LoadSlots(u32, u32),
+    /// Pops into this many slots of the state.
+    StoreSlots(u32, u32),
+    /// Pushes a part of a variable that lies in slots, of [`Code::parts`]; pops an offset, if it is indexed.
+    LoadPart(u32),
+    /// Pops a value and an index, and stores the value into an array that lies in slots, of [`Code::parts`].
+    StoreElement(u32),
     /// Pushes a variable of the function.
     LoadLocal(u32),
     /// Pops into a variable of the function.
     StoreLocal(u32),
-    /// Pushes a copy of the value that lies this deep; 0 is the top.
+    /// Pushes this many words of the function's variables.
+    LoadLocals(u32, u32),
+    /// Pops into this many words of the function's variables.
+    StoreLocals(u32, u32),
+    /// Pops an offset, pushes this many words of the function's variables from there on.
+    LoadLocalsAt(u32, u32),
+    /// Pops a value and an index, and stores the value into an array variable of the function.
+    StoreLocalElement(u32, TypeId),
+    /// Pops an index, pushes how many words into an array its element lies.
+    IndexOffset(TypeId),
+    /// Pops two offsets, pushes their sum.
+    AddOffsets,
+    /// Pushes a copy of the word that lies this deep; 0 is the top.
     Pick(u32),
-    /// Drops values.
+    /// Pushes copies of words, the first of which lies this deep.
+    PickMany(u32, u32),
+    /// Drops words.
     Pop(u32),
     /// Goes on elsewhere.
     Jump(u32),
@@ -34,6 +57,8 @@ pub enum Op {
     JumpIfTrue(u32),
     /// Pops two, pushes whether they are equal.
     Equal,
+    /// Pops two values of this many words, pushes whether they are equal.
+    EqualMany(u32),
     /// Pops two, pushes whether the first is less: for types that are ordered as their numbers are.
     Less,
     /// Likewise, less or equal.
@@ -50,12 +75,20 @@ pub enum Op {
     Offset(u32),
     /// A predefined operation of [`Code::applications`].
     Apply(u32),
-    /// Pops the fields of a constructor, pushes the value.
-    Construct(ConstructorId, u32),
-    /// Pops a value, pushes whether it has this constructor, given by position.
-    IsConstructor(u32),
-    /// Pops a row, pushes the number at a position of it.
+    /// Pops the words of a constructor's fields, pushes the row: position of the constructor and number of words.
+    MakeRow(u32, u32),
+    /// Pops the fields of a packed constructed value, of [`Code::packs`], pushes the value.
+    Pack(u32),
+    /// Pushes this many zeros.
+    Pad(u32),
+    /// Shifts the top down and masks it.
+    Bits(u32, u32),
+    /// Pops a row, pushes the word at a position of it.
     Component(u32),
+    /// Pops a row, pushes words of it: from where, and how many.
+    Components(u32, u32),
+    /// Pops a value of this many words, pushes a part of it: from where, and how many.
+    Slice(u32, u16, u16),
     /// Pops a value, pushes the field of [`Code::accesses`].
     Field(u32),
     /// Pops new values and a value, pushes the value with fields of [`Code::updates`] changed.
@@ -69,11 +102,11 @@ pub enum Op {
     /// Pops a value, an index and an array, pushes the changed array.
     ChangeElement(TypeId),
     /// Pops a list or set, pushes whether it is empty.
-    IsEmpty,
+    IsEmpty(TypeId),
     /// Pops a list or set that is not empty, pushes its first element.
-    Head,
+    Head(TypeId),
     /// Pops a list or set that is not empty, pushes the others.
-    Tail,
+    Tail(TypeId),
     /// Calls the function of [`Code::functions`], whose arguments are on the stack.
     Call(u32),
     /// Follows a call that passes exceptions: where control goes on when the function raises one of them, in
@@ -81,7 +114,7 @@ pub enum Op {
     Landings(u32),
     /// Leaves the function by one of its exception parameters, of [`Code::raises`].
     Raise(u32),
-    /// Ends a function; this many values on top are its results.
+    /// Ends a function; this many words on top are its results.
     Return(u32),
     /// A run-time error of [`Code::failures`].
     Fail(u32),
@@ -94,7 +127,7 @@ pub enum Op {
     /// The decision of a function on top of the stack has been evaluated: the construct for true, and the next one for
     /// false.
     FireOutcome(u32),
-    /// The value on top of the stack is one of [`Code::observed`]; it stays there.
+    /// The value on top of the stack, of the type there, is one of [`Code::observed`]; it stays there.
     Observe(u32),
     /// The values observed since the last record are those of this decision; its outcome is on top of the stack, unless
     /// it is a branch of a `case`.
@@ -124,8 +157,12 @@ pub enum Op {
 pub struct Application {
     /// Which operation.
     pub operation: Builtin,
-    /// How many operands.
-    pub arity: u32,
+    /// How many words its operands have.
+    pub words: u32,
+    /// Whether it works on parts of values, or on values of several words.
+    pub on_parts: bool,
+    /// Whether its result has one word.
+    pub narrow: bool,
     /// The type of the first operand, or of the result where there is none.
     pub operand: TypeId,
     /// The type of the second operand, or the first one's.
@@ -139,9 +176,9 @@ pub struct Application {
 pub struct FunctionCode {
     /// Where it starts.
     pub address: u32,
-    /// How many arguments are pushed for it.
+    /// How many words of arguments are pushed for it.
     pub arguments: u32,
-    /// How many variables it has, its arguments included.
+    /// How many words its variables have, its arguments included.
     pub variables: u32,
     /// Whether its results are worth remembering: it has one, few arguments, and loops or calls.
     pub remembered: bool,
@@ -256,8 +293,8 @@ pub enum Landing {
     Caught {
         /// Where it starts; it takes the values from the stack.
         address: u32,
-        /// How many values it takes.
-        values: u32,
+        /// How many values it takes, and how many words these have.
+        values: (u32, u32),
     },
 }
 
@@ -276,8 +313,8 @@ impl Landing {
 pub struct RaiseCode {
     /// Which of the function's exception parameters.
     pub parameter: u32,
-    /// How many values on top of the stack the handler gets.
-    pub values: u32,
+    /// How many values on top of the stack the handler gets, and how many words these have.
+    pub values: (u32, u32),
     /// What it is called.
     pub name: String,
 }
@@ -291,6 +328,24 @@ pub struct Location {
     pub dead: Vec<u32>,
 }
 
+/// Where a field is for each constructor of a type, by position; none where a constructor lacks it.
+pub type FieldPlaces = Vec<Option<FieldPlace>>;
+
+/// A part of a variable that lies in slots.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotPart {
+    /// The slots of the whole variable: whoever reads a part of it reads it.
+    pub whole: (u32, u32),
+    /// Where the part starts behind the variable's first slot, if it is not indexed.
+    pub from: u32,
+    /// How many words it has.
+    pub words: u32,
+    /// Whether an offset is added.
+    pub indexed: bool,
+    /// The type of the array whose element is stored.
+    pub array: TypeId,
+}
+
 /// The compiled program.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
@@ -300,10 +355,14 @@ pub struct Code {
     pub spans: Vec<Span>,
     /// Predefined operations in use.
     pub applications: Vec<Application>,
-    /// Field accesses: where the field is for each constructor that has it.
-    pub accesses: Vec<Vec<FieldPosition>>,
-    /// Field updates: the same for each field that changes.
-    pub updates: Vec<Vec<Vec<FieldPosition>>>,
+    /// Field accesses: of which type, and where the field is for each constructor.
+    pub accesses: Vec<(TypeId, FieldPlaces)>,
+    /// Field updates: of which type, and the same for each field that changes.
+    pub updates: Vec<(TypeId, Vec<FieldPlaces>)>,
+    /// Packed constructed values: what stands above the fields, and where each of these starts.
+    pub packs: Vec<(u32, Vec<u32>)>,
+    /// Parts of variables that lie in slots.
+    pub parts: Vec<SlotPart>,
     /// For each call that passes exceptions, where each of them is caught.
     pub landings: Vec<Vec<Landing>>,
     /// How functions raise their exception parameters.

@@ -9,7 +9,7 @@ use source::{Diagnostic, Span};
 
 use super::code::{Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
-use super::types::bits_for;
+use super::types::{Representation, bits_for};
 use super::{Compiled, Compiler, Placement, UNPLACED};
 use crate::typed::FunctionId;
 
@@ -100,10 +100,16 @@ impl Compiler<'_> {
             *slot = frame_starts[frame].unwrap_or(0) + offset as u32;
         };
         for op in &mut self.code.ops {
-            if let Op::LoadSlot(slot) | Op::StoreSlot(slot) | Op::AnyValue(slot, _) = op {
+            if let Op::LoadSlot(slot)
+            | Op::StoreSlot(slot)
+            | Op::LoadSlots(slot, _)
+            | Op::StoreSlots(slot, _)
+            | Op::AnyValue(slot, _) = op
+            {
                 actual(slot);
             }
         }
+        self.code.parts.iter_mut().for_each(|part| actual(&mut part.whole.0));
         for (offer, _) in self.code.actions.iter_mut().flat_map(|action| &mut action.offers) {
             if let OfferCode::Slot(slot) | OfferCode::Variable(slot) = offer {
                 actual(slot);
@@ -147,10 +153,10 @@ impl Compiler<'_> {
             Some(fork_addresses[fork as usize] + 1)
         };
         let continuations: Vec<Option<u32>> = (0..self.code.ops.len()).map(continuation).collect();
-        let live = live_slots(&self.code, slots, &continuations);
+        let live = live_slots(&self.code, &self.types, slots, &continuations);
         let mut dead_slots: Vec<Vec<Vec<u32>>> = Vec::with_capacity(self.code.regions.len());
         for (number, region) in self.code.regions.iter().enumerate() {
-            let own = own_slots(&self.code, number);
+            let own = own_slots(&self.code, &self.types, number);
             let locations = region.locations.iter();
             dead_slots
                 .push(locations.map(|location| self.dead_slots(location.address, &own, &live)).collect());
@@ -193,8 +199,9 @@ fn add_subtree(code: &Code, region: u32, live: &[SlotSet], wanted: &mut SlotSet)
 }
 
 /// The slots of a region's own frames; regions below it may use the same ones while they are active.
-fn own_slots(code: &Code, region: usize) -> Vec<u32> {
-    let slots = code.names.iter().filter(|name| name.region as usize == region).map(|name| name.slot);
+fn own_slots(code: &Code, types: &[Representation], region: usize) -> Vec<u32> {
+    let names = code.names.iter().filter(|name| name.region as usize == region);
+    let slots = names.flat_map(|name| name.slot..name.slot + types[name.ty.index()].words());
     slots.collect::<std::collections::BTreeSet<u32>>().into_iter().collect()
 }
 

@@ -4,6 +4,8 @@
 //! be observed, so states that differ only there are strongly bisimilar, and one of them is enough.
 
 use super::code::{ActionCode, Code, Landing, OfferCode, Op};
+use super::types::Representation;
+use crate::typed::TypeId;
 
 /// A set of slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,13 +39,18 @@ impl SlotSet {
 
 /// For each instruction, the slots that may be read from it on before they are written. `continuations` says where
 /// control goes on behind the end of a region.
-pub(super) fn live_slots(code: &Code, slots: usize, continuations: &[Option<u32>]) -> Vec<SlotSet> {
+pub(super) fn live_slots(
+    code: &Code,
+    types: &[Representation],
+    slots: usize,
+    continuations: &[Option<u32>],
+) -> Vec<SlotSet> {
     let mut live = vec![SlotSet::new(slots); code.ops.len() + 1];
     // Loops make a second round necessary, and deeper ones more; the rounds end because sets only grow.
     loop {
         let mut changed = false;
         for at in (0..code.ops.len()).rev() {
-            let before = live_before(code, at, &live, slots, continuations);
+            let before = live_before(code, types, at, &live, slots, continuations);
             if before != live[at] {
                 live[at] = before;
                 changed = true;
@@ -57,6 +64,7 @@ pub(super) fn live_slots(code: &Code, slots: usize, continuations: &[Option<u32>
 
 fn live_before(
     code: &Code,
+    types: &[Representation],
     at: usize,
     live: &[SlotSet],
     slots: usize,
@@ -75,9 +83,31 @@ fn live_before(
             set.insert(slot);
             set
         }
-        Op::StoreSlot(slot) | Op::AnyValue(slot, _) => {
+        Op::LoadSlots(slot, words) => {
+            let mut set = next();
+            (slot..slot + words).for_each(|slot| set.insert(slot));
+            set
+        }
+        // A variable is read as a whole, and changing a part of it needs the others.
+        Op::LoadPart(part) | Op::StoreElement(part) => {
+            let mut set = next();
+            let (slot, words) = code.parts[part as usize].whole;
+            (slot..slot + words).for_each(|slot| set.insert(slot));
+            set
+        }
+        Op::StoreSlot(slot) => {
             let mut set = next();
             set.remove(slot);
+            set
+        }
+        Op::StoreSlots(slot, words) => {
+            let mut set = next();
+            (slot..slot + words).for_each(|slot| set.remove(slot));
+            set
+        }
+        Op::AnyValue(slot, ty) => {
+            let mut set = next();
+            (slot..slot + types[ty.index()].words()).for_each(|slot| set.remove(slot));
             set
         }
         Op::Jump(target) => to(target),
@@ -99,7 +129,7 @@ fn live_before(
             set.add_all(&live[at + 1]);
             set
         }
-        Op::Act(action) => live_before_action(code, &code.actions[action as usize], live, next()),
+        Op::Act(action) => live_before_action(code, types, &code.actions[action as usize], live, next()),
         Op::Throw(throw) => to(code.throws[throw as usize].1),
         // The end of a branch goes on behind its fork, where the values it leaves may be read.
         Op::End => continuations[at].map_or_else(|| SlotSet::new(slots), to),
@@ -109,21 +139,28 @@ fn live_before(
 }
 
 /// Received values are written before the guard reads them; what is sent is read first of all.
-fn live_before_action(code: &Code, action: &ActionCode, live: &[SlotSet], after: SlotSet) -> SlotSet {
+fn live_before_action(
+    code: &Code,
+    types: &[Representation],
+    action: &ActionCode,
+    live: &[SlotSet],
+    after: SlotSet,
+) -> SlotSet {
     let mut set = after;
+    let slots = |slot: u32, ty: &TypeId| slot..slot + types[ty.index()].words();
     if let Some(guard) = action.guard {
         set.add_all(&live[guard as usize]);
     }
-    for (offer, _) in &action.offers {
+    for (offer, ty) in &action.offers {
         match *offer {
-            OfferCode::Variable(slot) => set.remove(slot),
+            OfferCode::Variable(slot) => slots(slot, ty).for_each(|slot| set.remove(slot)),
             OfferCode::Pattern { address, .. } => bound_slots(code, address, |slot| set.remove(slot)),
             _ => {}
         }
     }
-    for (offer, _) in &action.offers {
+    for (offer, ty) in &action.offers {
         match *offer {
-            OfferCode::Slot(slot) => set.insert(slot),
+            OfferCode::Slot(slot) => slots(slot, ty).for_each(|slot| set.insert(slot)),
             OfferCode::Computed(address) => set.add_all(&live[address as usize]),
             _ => {}
         }
@@ -136,6 +173,7 @@ fn bound_slots(code: &Code, address: u32, mut each: impl FnMut(u32)) {
     for op in &code.ops[address as usize..] {
         match *op {
             Op::StoreSlot(slot) => each(slot),
+            Op::StoreSlots(slot, words) => (slot..slot + words).for_each(&mut each),
             Op::Done => break,
             _ => {}
         }

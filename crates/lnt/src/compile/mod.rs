@@ -24,11 +24,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
 use crate::coverage::{coverage_map, function_map};
-use crate::typed::{FunctionId, ProcessId, Program, TypeId};
+use crate::typed::{FunctionId, Mode, ProcessId, Program, TypeId};
 use body::{Binding, Body, Place};
 use code::{Code, FlowEvent, FunctionCode, GlobalGate, Op};
 use processes::{Instance, InstanceKey, Pending};
-use types::Representation;
+use types::{Representation, Shaping};
 
 /// What the machine runs.
 pub struct Compiled {
@@ -61,20 +61,25 @@ pub struct Root {
 }
 
 /// Compiles a program from its root.
-pub fn compile(program: &Program, root: &Root, telling: Telling<'_>) -> Result<Compiled, Vec<Diagnostic>> {
-    let mut compiler = Compiler::new(program, telling);
+pub fn compile(
+    program: &Program,
+    root: &Root,
+    telling: Telling<'_>,
+    shaping: Shaping,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut compiler = Compiler::new(program, telling, shaping);
     compiler.program(root);
     compiler.finish()
 }
 
 /// Compiles functions, and the conditions of all predicate types; gives the functions' numbers in the code, for
-/// [`Machine::call`](crate::run::Machine::call). The root does nothing.
+/// [`Machine::call`](crate::run::Machine::call). The root does nothing, and structured values are rows.
 pub fn compile_functions(
     program: &Program,
     root: &Root,
     functions: &[FunctionId],
 ) -> Result<(Compiled, Vec<u32>), Vec<Diagnostic>> {
-    let mut compiler = Compiler::new(program, Telling::Nothing);
+    let mut compiler = Compiler::new(program, Telling::Nothing, Shaping::Rows);
     let numbers = functions.iter().map(|&function| compiler.function_number(function)).collect();
     compiler.program(root);
     for ty in 0..program.types.len() as u32 {
@@ -163,7 +168,7 @@ enum Placement {
 }
 
 impl<'p> Compiler<'p> {
-    fn new(program: &'p Program, telling: Telling<'_>) -> Self {
+    fn new(program: &'p Program, telling: Telling<'_>, shaping: Shaping) -> Self {
         let (marks, watched) = match telling {
             Telling::Marks => (true, [].as_slice()),
             Telling::Coverage(watched) => (true, watched),
@@ -171,7 +176,7 @@ impl<'p> Compiler<'p> {
         };
         Self {
             program,
-            types: types::representations(program),
+            types: types::representations(program, shaping),
             values: SharedRows::new(),
             code: Code::default(),
             labels: Vec::new(),
@@ -228,21 +233,27 @@ impl<'p> Compiler<'p> {
         self.emit(Op::Fail(self.code.failures.len() as u32 - 1), span);
     }
 
-    fn load(&mut self, place: Place, span: Span) {
-        match place {
-            Place::Slot(slot) => self.emit(Op::LoadSlot(slot), span),
-            Place::Local(local) => self.emit(Op::LoadLocal(local), span),
-            Place::Constant(value) => self.emit(Op::Push(value), span),
-        }
+    fn load(&mut self, place: Place, ty: TypeId, span: Span) {
+        let op = match (place, self.words(ty)) {
+            (Place::Slot(slot), 1) => Op::LoadSlot(slot),
+            (Place::Slot(slot), words) => Op::LoadSlots(slot, words),
+            (Place::Local(local), 1) => Op::LoadLocal(local),
+            (Place::Local(local), words) => Op::LoadLocals(local, words),
+            (Place::Constant(value), _) => Op::Push(value),
+        };
+        self.emit(op, span);
     }
 
-    fn store(&mut self, place: Place, span: Span) {
-        match place {
-            Place::Slot(slot) => self.emit(Op::StoreSlot(slot), span),
-            Place::Local(local) => self.emit(Op::StoreLocal(local), span),
-            // What is passed is the constant itself.
-            Place::Constant(_) => self.emit(Op::Pop(1), span),
-        }
+    fn store(&mut self, place: Place, ty: TypeId, span: Span) {
+        let op = match (place, self.words(ty)) {
+            (Place::Slot(slot), 1) => Op::StoreSlot(slot),
+            (Place::Slot(slot), words) => Op::StoreSlots(slot, words),
+            (Place::Local(local), 1) => Op::StoreLocal(local),
+            (Place::Local(local), words) => Op::StoreLocals(local, words),
+            // What is passed is the constant itself, of one word.
+            (Place::Constant(_), _) => Op::Pop(1),
+        };
+        self.emit(op, span);
     }
 
     /// The mark of a construct; the same construct compiled several times has one mark.
@@ -342,7 +353,7 @@ impl<'p> Compiler<'p> {
     fn function(&mut self, id: FunctionId) {
         let program = self.program;
         let function = &program[id];
-        let mut body = Body::of_function(function);
+        let mut body = Body::of_function(function, |ty| self.types[ty.index()].words());
         let number = self.function_numbers[&id];
         let start = self.code.ops.len();
         self.region = None;
@@ -354,14 +365,16 @@ impl<'p> Compiler<'p> {
         } else {
             self.return_results(&body, None, function.span);
         }
-        let arguments = body.argument_count();
+        let pushed = function.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
+        let arguments = pushed.map(|parameter| self.words(function.scope[parameter.variable].ty)).sum();
+        let variables = function.scope.variables.iter().map(|variable| self.words(variable.ty)).sum();
         let takes_long = self.code.ops[start..].iter().any(|op| matches!(op, Op::Call(_) | Op::Apply(_)));
         let one_result =
             self.code.ops[start..].iter().all(|op| !matches!(op, Op::Return(count) if *count != 1));
         self.code.functions[number as usize] = FunctionCode {
             address: start as u32,
             arguments,
-            variables: function.scope.variables.len() as u32,
+            variables,
             remembered: takes_long && one_result && arguments as usize <= REMEMBERED_ARGUMENTS,
         };
     }

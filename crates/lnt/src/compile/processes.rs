@@ -6,7 +6,7 @@ use source::{Diagnostic, Span};
 use super::assigned::assigned_variables;
 use super::body::{Binding, Body, BodyKind, Place};
 use super::code::{ActionCode, ForkCode, ForkKind, OfferCode, Op, Region, Rule, SlotName};
-use super::types::Kind;
+use super::types::Storage;
 use super::{Compiler, Frame, Label, Placement, Root};
 use crate::coverage::parts_of;
 use crate::typed::{
@@ -88,12 +88,13 @@ impl<'p> Compiler<'p> {
         self.frames.len() - 1
     }
 
-    /// A slot of a frame, as a position in the table of virtual slots.
+    /// A slot of a frame for each word of a type; the first one as a position in the table of virtual slots.
     pub(super) fn new_slot(&mut self, frame: usize, name: &str, process: &str, ty: TypeId) -> u32 {
-        let bits = self.types[ty.index()].bits;
-        self.frames[frame].bits.push(bits);
-        self.virtual_slots.push((frame, self.frames[frame].bits.len() - 1));
-        let slot = self.virtual_slots.len() as u32 - 1;
+        let slot = self.virtual_slots.len() as u32;
+        for &bits in &self.types[ty.index()].leaves {
+            self.virtual_slots.push((frame, self.frames[frame].bits.len()));
+            self.frames[frame].bits.push(bits);
+        }
         let region = self.region_frames.iter().position(|frames| frames.contains(&frame)).unwrap_or(0) as u32;
         self.code.names.push(SlotName {
             slot,
@@ -249,7 +250,7 @@ impl<'p> Compiler<'p> {
                 self.expression(body, value);
                 let BodyKind::Process { frame, name, .. } = body.kind else { return OfferCode::Wildcard };
                 let slot = self.new_slot(frame, "offer", name, value.ty);
-                self.store(Place::Slot(slot), value.span);
+                self.store(Place::Slot(slot), value.ty, value.span);
                 OfferCode::Slot(slot)
             }
             OfferKind::Send(value) => {
@@ -258,7 +259,7 @@ impl<'p> Compiler<'p> {
                 // The commonest offers need no code: a constant, or a variable as it is.
                 match self.code.ops[start + 1..] {
                     [Op::Push(constant), Op::Done] => OfferCode::Constant(constant),
-                    [Op::LoadSlot(slot), Op::Done] => OfferCode::Slot(slot),
+                    [Op::LoadSlot(slot) | Op::LoadSlots(slot, _), Op::Done] => OfferCode::Slot(slot),
                     _ => OfferCode::Computed(label.0),
                 }
             }
@@ -280,13 +281,14 @@ impl<'p> Compiler<'p> {
                         let span = pattern.span;
                         let label = self.detached(span, |compiler| {
                             let (fail, end) = (compiler.new_label(), compiler.new_label());
-                            compiler.test_pattern(body, pattern, 0, &mut Vec::new(), fail);
-                            compiler.bind_pattern(body, pattern, 0, &mut Vec::new());
-                            compiler.emit(Op::Pop(1), span);
+                            let words = compiler.words(pattern.ty);
+                            compiler.test_pattern(body, pattern, words - 1, &mut Vec::new(), fail);
+                            compiler.bind_pattern(body, pattern, words - 1, &mut Vec::new());
+                            compiler.emit(Op::Pop(words), span);
                             compiler.emit(Op::Push(1), span);
                             compiler.jump(end, span);
                             compiler.place(fail);
-                            compiler.emit(Op::Pop(1), span);
+                            compiler.emit(Op::Pop(words), span);
                             compiler.emit(Op::Push(0), span);
                             compiler.place(end);
                         });
@@ -455,12 +457,13 @@ impl<'p> Compiler<'p> {
         let constants = self.constants(body, process, arguments);
         let call = InstanceKey { region, process, gates: bindings, constants, after: continuation };
         let Some(instance) = self.instance(call, placement, waiting, span) else { return };
-        let modes = self.program[process].parameters.iter().map(|parameter| parameter.mode);
-        let modes: Vec<Mode> = modes.collect();
+        let called = &self.program[process];
+        let parameters = called.parameters.iter().map(|one| (one.mode, called.scope[one.variable].ty));
+        let parameters: Vec<(Mode, TypeId)> = parameters.collect();
         self.push_arguments(body, arguments);
-        for (index, mode) in modes.iter().enumerate().rev() {
-            if *mode != Mode::Out {
-                self.store(instance.parameters[index], span);
+        for (&(mode, ty), &place) in parameters.iter().zip(&instance.parameters).rev() {
+            if mode != Mode::Out {
+                self.store(place, ty, span);
             }
         }
         self.jump(instance.entry, span);
@@ -468,9 +471,10 @@ impl<'p> Compiler<'p> {
             self.place(continuation);
             for (argument, &place) in arguments.iter().zip(&instance.parameters) {
                 if let Argument::Out(variable, span) | Argument::InOut(variable, span) = argument {
-                    self.load(place, *span);
+                    let ty = body.scope[*variable].ty;
+                    self.load(place, ty, *span);
                     let own = self.place_of(body, *variable);
-                    self.store(own, *span);
+                    self.store(own, ty, *span);
                     self.flow_definition(body, *variable, *span);
                 }
             }
@@ -506,9 +510,13 @@ impl<'p> Compiler<'p> {
             },
             ExpressionKind::Construct(constructor, fields) if fields.is_empty() => {
                 let ordinal = self.program[*constructor].ordinal;
-                match self.types[expression.ty.index()].kind {
-                    Kind::Enumeration(_) => Some(ordinal),
-                    _ => Some(self.values.intern(&[ordinal])),
+                let shape = &self.types[expression.ty.index()];
+                match shape.storage {
+                    Storage::Scalar => Some(ordinal),
+                    Storage::Packed if shape.fields.len() == 1 => Some(0),
+                    Storage::Packed => Some(ordinal << shape.tag_shift),
+                    Storage::Wide => None,
+                    Storage::Row => Some(self.values.intern(&[ordinal])),
                 }
             }
             _ => None,

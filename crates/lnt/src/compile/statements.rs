@@ -6,12 +6,13 @@ use model::MarkKind;
 use source::Span;
 
 use super::body::{Binding, Body, BodyKind, Place};
-use super::code::{ActionCode, Landing, Op, RaiseCode};
+use super::code::{ActionCode, Landing, Op, RaiseCode, SlotPart};
+use super::types::Storage;
 use super::{Compiler, Label};
 use crate::coverage::{case_decision_span, conditions_of, is_simple, need_not_return, operands_of};
 use crate::typed::{
     Argument, CaseBranch, ConditionalBranch, Expression, FunctionId, GateRef, Mode, Statement, StatementKind,
-    VariableId,
+    TypeId, VariableId,
 };
 
 impl<'p> Compiler<'p> {
@@ -66,19 +67,33 @@ impl<'p> Compiler<'p> {
             StatementKind::Assign { variable, value } => {
                 self.expression(body, value);
                 let place = self.place_of(body, *variable);
-                self.store(place, span);
+                self.store(place, value.ty, span);
                 self.flow_definition(body, *variable, span);
             }
             StatementKind::AssignElement { array, index, value } => {
                 let ty = body.scope[*array].ty;
                 let place = self.place_of(body, *array);
-                self.load(place, span);
+                let in_place = self.types[ty.index()].storage == Storage::Wide;
+                if !in_place {
+                    self.load(place, ty, span);
+                }
                 self.flow_use(body, *array, span);
                 self.expression(body, index);
                 self.index_value(index.ty, span);
                 self.expression(body, value);
-                self.emit(Op::ChangeElement(ty), span);
-                self.store(place, span);
+                match place {
+                    Place::Slot(slot) if in_place => {
+                        let words = self.words(value.ty);
+                        let whole = (slot, self.words(ty));
+                        self.code.parts.push(SlotPart { whole, from: 0, words, indexed: true, array: ty });
+                        self.emit(Op::StoreElement(self.code.parts.len() as u32 - 1), span);
+                    }
+                    Place::Local(local) if in_place => self.emit(Op::StoreLocalElement(local, ty), span),
+                    _ => {
+                        self.emit(Op::ChangeElement(ty), span);
+                        self.store(place, ty, span);
+                    }
+                }
                 self.flow_definition(body, *array, span);
             }
             StatementKind::Call { result, function, gates, arguments } => {
@@ -151,12 +166,12 @@ impl<'p> Compiler<'p> {
             StatementKind::Trap { handlers, body: inner } => {
                 let labels: Vec<Label> = handlers.iter().map(|_| self.new_label()).collect();
                 for (handler, &label) in handlers.iter().zip(&labels) {
-                    let parameters = handler.parameters.iter().map(|&variable| self.place_of(body, variable));
-                    let parameters = parameters
-                        .map(|place| match place {
-                            Place::Slot(number) | Place::Local(number) | Place::Constant(number) => number,
-                        })
-                        .collect();
+                    let mut parameters = Vec::new();
+                    for &variable in &handler.parameters {
+                        let (Place::Slot(number) | Place::Local(number) | Place::Constant(number)) =
+                            self.place_of(body, variable);
+                        parameters.push((number, body.scope[variable].ty));
+                    }
                     body.bind(handler.gate, Binding::Handler { label, region: self.region, parameters });
                 }
                 self.statement(body, inner, after);
@@ -274,18 +289,23 @@ impl<'p> Compiler<'p> {
             self.emit(Op::Record(mark, false), first);
             self.watching.clear();
         }
-        let count = subjects.len() as u32;
+        let count: u32 = subjects.iter().map(|subject| self.words(subject.ty)).sum();
+        let mut left = count;
+        let mut depths = Vec::new();
+        for subject in subjects {
+            depths.push(left - 1);
+            left -= self.words(subject.ty);
+        }
         for (index, branch) in branches.iter().enumerate() {
             let (matched, next_branch) = (self.new_label(), self.new_label());
             for (number, alternative) in branch.alternatives.iter().enumerate() {
                 let last = number + 1 == branch.alternatives.len();
                 let next = if last { next_branch } else { self.new_label() };
-                let depth = |subject: usize| count - 1 - subject as u32;
-                for (subject, pattern) in alternative.patterns.iter().enumerate() {
-                    self.test_pattern(body, pattern, depth(subject), &mut Vec::new(), next);
+                for (&depth, pattern) in depths.iter().zip(&alternative.patterns) {
+                    self.test_pattern(body, pattern, depth, &mut Vec::new(), next);
                 }
-                for (subject, pattern) in alternative.patterns.iter().enumerate() {
-                    self.bind_pattern(body, pattern, depth(subject), &mut Vec::new());
+                for (&depth, pattern) in depths.iter().zip(&alternative.patterns) {
+                    self.bind_pattern(body, pattern, depth, &mut Vec::new());
                 }
                 if let Some(guard) = &alternative.guard {
                     self.expression(body, guard);
@@ -323,7 +343,7 @@ impl<'p> Compiler<'p> {
                 Argument::In(value) => self.expression(body, value),
                 Argument::InOut(variable, span) => {
                     let place = self.variable(body, *variable);
-                    self.load(place, *span);
+                    self.load(place, body.scope[*variable].ty, *span);
                     self.flow_use(body, *variable, *span);
                 }
                 Argument::Out(..) => {}
@@ -356,11 +376,12 @@ impl<'p> Compiler<'p> {
                 binding => {
                     let label = self.new_label();
                     self.place(label);
-                    let values = match &binding {
-                        Binding::Handler { parameters, .. } => parameters.len() as u32,
-                        _ => 0,
+                    let types: Vec<TypeId> = match &binding {
+                        Binding::Handler { parameters, .. } => parameters.iter().map(|&(_, ty)| ty).collect(),
+                        _ => Vec::new(),
                     };
-                    self.raise_values(body, binding, values, span);
+                    let values = self.raised(&types);
+                    self.raise_values(body, binding, &types, span);
                     Landing::Caught { address: label.0, values }
                 }
             };
@@ -381,17 +402,17 @@ impl<'p> Compiler<'p> {
         for argument in arguments.iter().rev() {
             if let Argument::Out(variable, span) | Argument::InOut(variable, span) = argument {
                 let place = self.place_of(body, *variable);
-                self.store(place, *span);
+                self.store(place, body.scope[*variable].ty, *span);
                 self.flow_definition(body, *variable, *span);
             }
         }
         match (result, self.program[function].result) {
             (Some(variable), _) => {
                 let place = self.place_of(body, variable);
-                self.store(place, span);
+                self.store(place, body.scope[variable].ty, span);
                 self.flow_definition(body, variable, span);
             }
-            (None, Some(_)) => self.emit(Op::Pop(1), span),
+            (None, Some(ty)) => self.emit(Op::Pop(self.words(ty)), span),
             (None, None) => {}
         }
     }
@@ -402,10 +423,11 @@ impl<'p> Compiler<'p> {
         if let Some(value) = value {
             self.expression(body, value);
         }
-        let mut count = u32::from(value.is_some());
+        let mut count = value.map_or(0, |value| self.words(value.ty));
         for parameter in parameters.iter().filter(|parameter| parameter.mode != Mode::In) {
-            self.load(self.variable(body, parameter.variable), span);
-            count += 1;
+            let ty = body.scope[parameter.variable].ty;
+            self.load(self.variable(body, parameter.variable), ty, span);
+            count += self.words(ty);
         }
         self.emit(Op::Return(count), span);
     }
@@ -417,31 +439,43 @@ impl<'p> Compiler<'p> {
                 for value in values {
                     self.expression(body, value);
                 }
-                self.raise_values(body, binding, values.len() as u32, span);
+                let types: Vec<TypeId> = values.iter().map(|value| value.ty).collect();
+                self.raise_values(body, binding, &types, span);
             }
         }
     }
 
+    /// How many values there are of these types, and how many words they have.
+    fn raised(&self, types: &[TypeId]) -> (u32, u32) {
+        (types.len() as u32, types.iter().map(|&ty| self.words(ty)).sum())
+    }
+
     /// Raises an exception whose values are on the stack.
-    fn raise_values(&mut self, body: &Body<'p>, binding: Binding, values: u32, span: Span) {
+    fn raise_values(&mut self, body: &Body<'p>, binding: Binding, types: &[TypeId], span: Span) {
+        let values = self.raised(types);
         let in_process = body.process_name().is_some();
         match binding {
             // Offers and guards are evaluated to find out what can happen, so control can't go elsewhere from there.
             Binding::Handler { .. } | Binding::Gate(_) if in_process && self.region.is_none() => {
                 self.fail("an exception is raised by an offer or a guard, where no trap can catch it", span);
             }
-            Binding::Handler { parameters, .. } if parameters.len() as u32 != values => {
+            Binding::Handler { parameters, .. } if parameters.len() != types.len() => {
                 let takes = parameters.len();
-                let raised = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
+                let raised = if types.len() == 1 { "1 value".to_owned() } else { format!("{} values", types.len()) };
                 self.fail(
                     format!("an exception is raised with {raised}, but its handler takes {takes}"),
                     span,
                 );
             }
+            Binding::Handler { parameters, .. }
+                if parameters.iter().zip(types).any(|(&(_, taken), &given)| self.words(taken) != self.words(given)) =>
+            {
+                self.fail("an exception is raised with values of other types than its handler takes", span);
+            }
             Binding::Handler { label, region, parameters } => {
-                for &parameter in parameters.iter().rev() {
+                for &(parameter, ty) in parameters.iter().rev() {
                     let place = if in_process { Place::Slot(parameter) } else { Place::Local(parameter) };
-                    self.store(place, span);
+                    self.store(place, ty, span);
                 }
                 match region {
                     Some(handler) if self.region != Some(handler) => {

@@ -64,7 +64,7 @@ impl Data {
     /// A printer of the values that are known by now.
     pub fn printer(&self) -> impl Fn(TypeId, u32) -> String + '_ {
         let values = Values::new(&self.compiled.values, &self.compiled.types, &self.program);
-        move |ty, value| print_value(&values, ty, value)
+        move |ty, value| print_value(&values, ty, &[value])
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a> Evaluator<'a> {
 
     /// The order of two values of a type.
     pub fn compare(&self, ty: TypeId, a: u32, b: u32) -> Ordering {
-        self.machine.values.compare(ty, a, b)
+        self.machine.values.compare(ty, &[a], &[b])
     }
 
     /// The position of a value's constructor among those of its type.
@@ -145,7 +145,7 @@ impl<'a> Evaluator<'a> {
 
     /// A value as labels print it.
     pub fn print(&self, ty: TypeId, value: u32) -> String {
-        print_value(&self.machine.values, ty, value)
+        print_value(&self.machine.values, ty, &[value])
     }
 
     /// All values of a type, in ascending order, or why they can't be listed: "has infinitely many values".

@@ -1,8 +1,8 @@
 //! The predefined operations.
 
-use super::values::Values;
+use super::values::{Values, remove_repeats};
 use crate::compile::code::Application;
-use crate::compile::types::Kind;
+use crate::compile::types::{Kind, Storage};
 use crate::typed::{Builtin, TypeId};
 
 /// What went wrong, in a sentence, and what to do about it.
@@ -67,9 +67,17 @@ impl Values<'_> {
         })
     }
 
-    /// Applies a predefined operation to its operands.
+    /// Applies a predefined operation whose result has one word to the words of its operands.
     pub fn apply(&mut self, application: &Application, operands: &[u32]) -> Result<u32, Wrong> {
         let Application { operation, operand, second, result, .. } = *application;
+        if application.on_parts {
+            let mut words = std::mem::take(&mut self.result);
+            words.clear();
+            let applied = self.apply_parts(application, operands, &mut words);
+            let value = words.first().copied().unwrap_or(0);
+            self.result = words;
+            return applied.map(|()| value);
+        }
         let kind = self.kind(operand);
         if let Kind::Real = kind
             && let Some(value) = self.apply_real(operation, operands, result)?
@@ -84,7 +92,7 @@ impl Values<'_> {
         let a = operands.first().copied().unwrap_or(0);
         let b = operands.get(1).copied().unwrap_or(0);
         let (x, y) = (self.number(operand, a), self.number(second, b));
-        let order = |values: &Self| values.compare(operand, a, b);
+        let order = |values: &Self| values.compare(operand, &[a], &[b]);
         match operation {
             Builtin::Equal | Builtin::Iff => Ok(u32::from(a == b)),
             Builtin::NotEqual | Builtin::Xor => Ok(u32::from(a != b)),
@@ -124,14 +132,14 @@ impl Values<'_> {
             Builtin::Predecessor => self.with_number(result, x - 1),
             Builtin::Convert => self.convert(operand, result, a),
             Builtin::ToString => {
-                let text = super::print_value(self, operand, a);
+                let text = super::print_value(self, operand, &[a]);
                 Ok(self.intern_text(&text))
             }
             Builtin::Ordinal => {
                 let ordinal = match kind {
                     Kind::Number { lower, .. } => x - lower,
                     Kind::Char { lower, .. } => x - i64::from(*lower),
-                    Kind::Constructed(_) => i64::from(self.row(a)[0]),
+                    Kind::Constructed(_) => i64::from(self.tag(operand, &[a])),
                     _ => x,
                 };
                 self.with_number(result, ordinal)
@@ -150,7 +158,7 @@ impl Values<'_> {
                 let (lower, upper) = self.bounds(ty)?;
                 self.with_number(result, upper - lower + 1)
             }
-            _ => self.apply_list(application, operands),
+            _ => self.apply_character(operation, a),
         }
     }
 
@@ -277,102 +285,10 @@ impl Values<'_> {
         Ok(self.intern(&row[start as usize - 1..end as usize]))
     }
 
-    /// Operations on lists, sets, arrays and characters.
-    fn apply_list(&mut self, application: &Application, operands: &[u32]) -> Result<u32, Wrong> {
-        let Application { operation, operand, second, result, .. } = *application;
-        let a = operands.first().copied().unwrap_or(0);
-        let b = operands.get(1).copied().unwrap_or(0);
-        let character = char::from_u32(a).unwrap_or('\0');
+    fn apply_character(&self, operation: Builtin, value: u32) -> Result<u32, Wrong> {
+        let character = char::from_u32(value).unwrap_or('\0');
         let yes = |answer: bool| Ok(u32::from(answer));
         match operation {
-            // A set that has the element already stays as it is, in its order.
-            Builtin::Cons | Builtin::Insert | Builtin::Append
-                if matches!(self.kind(result), Kind::List { set: true, .. }) && self.row(b).contains(&a) =>
-            {
-                Ok(b)
-            }
-            Builtin::Cons | Builtin::Insert | Builtin::Append => {
-                let mut elements = self.row(b).to_vec();
-                match operation {
-                    Builtin::Append => elements.push(a),
-                    _ => elements.insert(0, a),
-                }
-                self.normalise(result, &mut elements);
-                Ok(self.intern(&elements))
-            }
-            Builtin::Concatenate | Builtin::Union => {
-                let mut elements = self.row(a).to_vec();
-                elements.extend_from_slice(self.row(b));
-                if operation == Builtin::Union {
-                    remove_repeats(&mut elements);
-                }
-                self.normalise(result, &mut elements);
-                Ok(self.intern(&elements))
-            }
-            Builtin::Intersection | Builtin::Difference => {
-                let others = self.row(b).to_vec();
-                let keep = operation == Builtin::Intersection;
-                let elements: Vec<u32> =
-                    self.row(a).iter().copied().filter(|element| others.contains(element) == keep).collect();
-                Ok(self.intern(&elements))
-            }
-            Builtin::Length => {
-                let length = self.row(a).len() as i64;
-                self.with_number(result, length)
-            }
-            Builtin::IsEmpty => yes(self.row(a).is_empty()),
-            Builtin::Member => yes(self.row(b).contains(&a)),
-            Builtin::Subset => {
-                let others = self.row(b);
-                yes(self.row(a).iter().all(|element| others.contains(element)))
-            }
-            Builtin::Access => {
-                let position = self.number(second, b);
-                let row = self.row(a);
-                usize::try_from(position - 1).ok().and_then(|at| row.get(at).copied()).ok_or_else(|| {
-                    format!("there is no element {position} in a collection of {}", row.len()).into()
-                })
-            }
-            Builtin::Head => self.row(a).first().copied().ok_or_else(|| "an empty list has no head".into()),
-            Builtin::LastElement => {
-                self.row(a).last().copied().ok_or_else(|| "an empty list has no last element".into())
-            }
-            Builtin::Tail => {
-                let Some((_, tail)) = self.row(a).split_first() else {
-                    return Err("an empty list has no tail".into());
-                };
-                let tail = tail.to_vec();
-                Ok(self.intern(&tail))
-            }
-            Builtin::Reverse => {
-                let mut elements = self.row(a).to_vec();
-                elements.reverse();
-                self.normalise(result, &mut elements);
-                Ok(self.intern(&elements))
-            }
-            Builtin::Delete => {
-                let position = self.number(second, b);
-                let mut elements = self.row(a).to_vec();
-                if position < 1 || position > elements.len() as i64 {
-                    return Err(format!(
-                        "there is no element {position} in a collection of {}",
-                        elements.len()
-                    )
-                    .into());
-                }
-                elements.remove(position as usize - 1);
-                Ok(self.intern(&elements))
-            }
-            Builtin::Remove => {
-                let elements: Vec<u32> =
-                    self.row(b).iter().copied().filter(|&element| element != a).collect();
-                Ok(self.intern(&elements))
-            }
-            Builtin::Store => {
-                let value = operands.get(2).copied().unwrap_or(0);
-                let index = self.number(second, b);
-                self.change_element(operand, a, index, value)
-            }
             Builtin::IsLower => yes(character.is_lowercase()),
             Builtin::IsUpper => yes(character.is_uppercase()),
             Builtin::IsAlpha => yes(character.is_alphabetic()),
@@ -385,41 +301,296 @@ impl Values<'_> {
         }
     }
 
-    /// The element of an array at an index.
-    pub fn element(&self, ty: TypeId, array: u32, index: i64) -> Result<u32, Wrong> {
-        let at = self.position(ty, index)?;
-        Ok(self.row(array)[at])
+    /// Applies a predefined operation on lists, sets and arrays, or on values of several words, and adds the words of
+    /// its result.
+    pub fn apply_parts(
+        &mut self,
+        application: &Application,
+        operands: &[u32],
+        result_words: &mut Vec<u32>,
+    ) -> Result<(), Wrong> {
+        let Application { operand, second, result, .. } = *application;
+        let (a, others) = operands.split_at(self.types[operand.index()].leaves.len().min(operands.len()));
+        let (b, third) = others.split_at(self.types[second.index()].leaves.len().min(others.len()));
+        if let Some(value) = self.apply_mask(application, a, b) {
+            result_words.push(value);
+            return Ok(());
+        }
+        let mut elements = std::mem::take(&mut self.parts);
+        elements.clear();
+        let done = self.apply_elements(application, [a, b, third], &mut elements, result_words);
+        self.parts = elements;
+        match done? {
+            Made::Elements => {
+                let mut elements = std::mem::take(&mut self.parts);
+                self.collect(result, &mut elements, result_words);
+                self.parts = elements;
+            }
+            // Elements that are in the right order already are a row as they are.
+            Made::Row => {
+                let elements = std::mem::take(&mut self.parts);
+                result_words.push(self.intern(&elements));
+                self.parts = elements;
+            }
+            Made::Number(number) => {
+                let value = self.with_number(result, number)?;
+                result_words.push(value);
+            }
+            Made::Answer(answer) => result_words.push(u32::from(answer)),
+            Made::Words => {}
+        }
+        Ok(())
     }
 
-    /// An array with one element changed.
-    pub fn change_element(&mut self, ty: TypeId, array: u32, index: i64, value: u32) -> Result<u32, Wrong> {
-        let at = self.position(ty, index)?;
-        Ok(self.build(|values, row| {
-            row.extend_from_slice(values.row(array));
-            row[at] = value;
-        }))
+    /// Operations on sorted sets that are masks, where they take an instruction or two.
+    #[inline]
+    fn apply_mask(&self, application: &Application, a: &[u32], b: &[u32]) -> Option<u32> {
+        let Application { operation, operand, second, .. } = *application;
+        let is_mask = |ty: TypeId| {
+            let shape = &self.types[ty.index()];
+            shape.storage == Storage::Packed && matches!(shape.kind, Kind::List { sorted: true, .. })
+        };
+        let (&[a], b) = (a, b.first().copied().unwrap_or(0)) else { return None };
+        match operation {
+            Builtin::Cons | Builtin::Insert | Builtin::Append if is_mask(second) => Some(b | 1 << a),
+            Builtin::Remove if is_mask(second) => Some(b & !(1 << a)),
+            Builtin::Member if is_mask(second) => Some(b >> a & 1),
+            Builtin::Union | Builtin::Concatenate if is_mask(operand) => Some(a | b),
+            Builtin::Intersection if is_mask(operand) => Some(a & b),
+            Builtin::Difference if is_mask(operand) => Some(a & !b),
+            Builtin::Subset if is_mask(operand) => Some(u32::from(a & !b == 0)),
+            Builtin::IsEmpty if is_mask(operand) => Some(u32::from(a == 0)),
+            Builtin::Head if is_mask(operand) && a != 0 => Some(a.trailing_zeros()),
+            Builtin::LastElement if is_mask(operand) && a != 0 => Some(31 - a.leading_zeros()),
+            Builtin::Tail if is_mask(operand) && a != 0 => Some(a & (a - 1)),
+            _ => None,
+        }
     }
 
-    fn position(&self, ty: TypeId, index: i64) -> Result<usize, Wrong> {
+    fn apply_elements(
+        &mut self,
+        application: &Application,
+        [a, b, third]: [&[u32]; 3],
+        elements: &mut Vec<u32>,
+        result_words: &mut Vec<u32>,
+    ) -> Result<Made, Wrong> {
+        let Application { operation, operand, second, result, .. } = *application;
+        let stride = |values: &Self, ty: TypeId| values.types[ty.index()].element.words.max(1) as usize;
+        match operation {
+            Builtin::Cons | Builtin::Insert | Builtin::Append => {
+                let Kind::List { element, sorted, set } = *self.kind(result) else {
+                    return Err("this is not a list".into());
+                };
+                self.elements(second, b, elements);
+                let stride = a.len();
+                // A set that has the element already stays as it is, in its order.
+                if set && elements.chunks_exact(stride).any(|one| one == a) {
+                    result_words.extend_from_slice(b);
+                    return Ok(Made::Words);
+                }
+                let count = elements.len() / stride;
+                let at = match operation {
+                    _ if sorted => {
+                        let less = |at: usize| {
+                            self.compare(element, &elements[at * stride..(at + 1) * stride], a).is_lt()
+                        };
+                        partition_point(count, less)
+                    }
+                    Builtin::Append => count,
+                    _ => 0,
+                };
+                elements.splice(at * stride..at * stride, a.iter().copied());
+                // What it was put into is in order.
+                Ok(match self.types[result.index()].storage {
+                    Storage::Row => Made::Row,
+                    _ => Made::Elements,
+                })
+            }
+            Builtin::Concatenate | Builtin::Union => {
+                self.elements(operand, a, elements);
+                self.elements(second, b, elements);
+                if operation == Builtin::Union {
+                    remove_repeats(elements, stride(self, operand));
+                }
+                Ok(Made::Elements)
+            }
+            Builtin::Intersection | Builtin::Difference => {
+                let mut others = Vec::new();
+                self.elements(second, b, &mut others);
+                let stride = stride(self, operand);
+                let keep = operation == Builtin::Intersection;
+                let mut own = Vec::new();
+                self.elements(operand, a, &mut own);
+                for element in own.chunks_exact(stride) {
+                    if others.chunks_exact(stride).any(|other| other == element) == keep {
+                        elements.extend_from_slice(element);
+                    }
+                }
+                Ok(self.made_in_order(result))
+            }
+            Builtin::Length => Ok(Made::Number(self.count(operand, a) as i64)),
+            Builtin::IsEmpty => Ok(Made::Answer(self.count(operand, a) == 0)),
+            Builtin::Member => {
+                let shape = &self.types[second.index()];
+                if shape.storage == Storage::Row {
+                    let row = self.row(b[0]);
+                    let found = match *a {
+                        [element] => row.contains(&element),
+                        _ => row.chunks_exact(a.len()).any(|one| one == a),
+                    };
+                    return Ok(Made::Answer(found));
+                }
+                self.elements(second, b, elements);
+                Ok(Made::Answer(elements.chunks_exact(a.len()).any(|one| one == a)))
+            }
+            Builtin::Subset => {
+                let stride = stride(self, operand);
+                let mut others = Vec::new();
+                self.elements(second, b, &mut others);
+                self.elements(operand, a, elements);
+                let has = |element: &[u32]| others.chunks_exact(stride).any(|other| other == element);
+                Ok(Made::Answer(elements.chunks_exact(stride).all(has)))
+            }
+            Builtin::Access => {
+                let position = self.number(second, b[0]);
+                let count = self.count(operand, a);
+                match usize::try_from(position - 1).ok().filter(|&at| at < count) {
+                    Some(at) => {
+                        result_words.extend_from_slice(&self.element_at(operand, a, at));
+                        Ok(Made::Words)
+                    }
+                    None => {
+                        Err(format!("there is no element {position} in a collection of {count}").into())
+                    }
+                }
+            }
+            Builtin::Head | Builtin::LastElement => {
+                let count = self.count(operand, a);
+                if count == 0 {
+                    let what = if operation == Builtin::Head { "head" } else { "last element" };
+                    return Err(format!("an empty list has no {what}").into());
+                }
+                let at = if operation == Builtin::Head { 0 } else { count - 1 };
+                result_words.extend_from_slice(&self.element_at(operand, a, at));
+                Ok(Made::Words)
+            }
+            Builtin::Tail => {
+                self.elements(operand, a, elements);
+                if elements.is_empty() {
+                    return Err("an empty list has no tail".into());
+                }
+                elements.drain(..stride(self, operand));
+                Ok(self.made_in_order(result))
+            }
+            Builtin::Reverse => {
+                let mut own = Vec::new();
+                self.elements(operand, a, &mut own);
+                own.chunks_exact(stride(self, operand)).rev().for_each(|one| elements.extend_from_slice(one));
+                Ok(Made::Elements)
+            }
+            Builtin::Delete => {
+                let position = self.number(second, b[0]);
+                let stride = stride(self, operand);
+                self.elements(operand, a, elements);
+                let count = elements.len() / stride;
+                if position < 1 || position > count as i64 {
+                    let message = format!("there is no element {position} in a collection of {count}");
+                    return Err(message.into());
+                }
+                let at = position as usize - 1;
+                elements.drain(at * stride..(at + 1) * stride);
+                Ok(self.made_in_order(result))
+            }
+            Builtin::Remove => {
+                let mut own = Vec::new();
+                self.elements(second, b, &mut own);
+                let others = own.chunks_exact(a.len()).filter(|&one| one != a);
+                others.for_each(|one| elements.extend_from_slice(one));
+                Ok(self.made_in_order(result))
+            }
+            Builtin::Store => {
+                let index = self.number(second, b[0]);
+                let at = self.position(operand, index)?;
+                self.elements(operand, a, elements);
+                elements[at * third.len()..(at + 1) * third.len()].copy_from_slice(third);
+                Ok(Made::Elements)
+            }
+            Builtin::Less => Ok(Made::Answer(self.compare(operand, a, b).is_lt())),
+            Builtin::LessEqual => Ok(Made::Answer(self.compare(operand, a, b).is_le())),
+            Builtin::Greater => Ok(Made::Answer(self.compare(operand, a, b).is_gt())),
+            Builtin::GreaterEqual => Ok(Made::Answer(self.compare(operand, a, b).is_ge())),
+            Builtin::Minimum | Builtin::Maximum => {
+                let order = self.compare(operand, a, b);
+                let first = if operation == Builtin::Minimum { order.is_le() } else { order.is_ge() };
+                result_words.extend_from_slice(if first { a } else { b });
+                Ok(Made::Words)
+            }
+            Builtin::Convert => {
+                result_words.extend_from_slice(a);
+                Ok(Made::Words)
+            }
+            Builtin::ToString => {
+                let text = super::print_value(self, operand, a);
+                result_words.push(self.intern_text(&text));
+                Ok(Made::Words)
+            }
+            Builtin::Ordinal => Ok(Made::Number(i64::from(self.tag(operand, a)))),
+            other => Err(format!("operation {other:?} does not work on these values").into()),
+        }
+    }
+
+    /// Elements that are in the order of their type, without repetitions where it has none.
+    fn made_in_order(&self, ty: TypeId) -> Made {
+        match self.types[ty.index()].storage {
+            Storage::Row => Made::Row,
+            _ => Made::Elements,
+        }
+    }
+
+    /// Where an element of an array lies, counted from 0.
+    #[inline]
+    pub fn position(&self, ty: TypeId, index: i64) -> Result<usize, Wrong> {
         let Kind::Array { lower, length, .. } = *self.kind(ty) else {
             return Err("this is not an array".into());
         };
-        usize::try_from(index - lower).ok().filter(|&at| at < length).ok_or_else(|| {
-            let upper = lower + length as i64 - 1;
-            format!("index {index} is outside the bounds {lower}..{upper} of the array").into()
-        })
+        match usize::try_from(index - lower) {
+            Ok(at) if at < length => Ok(at),
+            _ => Err(outside(index, lower, length)),
+        }
     }
 }
 
-fn remove_repeats(elements: &mut Vec<u32>) {
-    let mut seen: Vec<u32> = Vec::with_capacity(elements.len());
-    elements.retain(|element| {
-        let new = !seen.contains(element);
-        if new {
-            seen.push(*element);
+#[cold]
+fn outside(index: i64, lower: i64, length: usize) -> Wrong {
+    let upper = lower + length as i64 - 1;
+    format!("index {index} is outside the bounds {lower}..{upper} of the array").into()
+}
+
+/// The first of so many places that is not less.
+fn partition_point(count: usize, less: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = (low + high) / 2;
+        if less(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-        new
-    });
+    }
+    low
+}
+
+/// What an operation on parts has made.
+enum Made {
+    /// The words of the result.
+    Words,
+    /// Elements of the result, in any order.
+    Elements,
+    /// The row of the result.
+    Row,
+    /// A number of the type of the result.
+    Number(i64),
+    Answer(bool),
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

@@ -9,6 +9,7 @@ use std::ops::Range;
 use model::Layout;
 
 use crate::compile::code::{Code, Landing, OfferCode, Op};
+use crate::compile::types::Representation;
 
 /// Local states of more bits than this are not worth remembering.
 const MOST_BITS: u32 = 128;
@@ -78,8 +79,13 @@ struct Touched {
 }
 
 /// The locality of every region that has one. `interrupted` gives the slots of what each region interrupts.
-pub fn localities(code: &Code, layout: &Layout, interrupted: &[Vec<Range<u32>>]) -> Vec<Option<Locality>> {
-    let touched: Vec<Touched> = (0..code.regions.len()).map(|region| touched(code, region)).collect();
+pub fn localities(
+    code: &Code,
+    types: &[Representation],
+    layout: &Layout,
+    interrupted: &[Vec<Range<u32>>],
+) -> Vec<Option<Locality>> {
+    let touched: Vec<Touched> = (0..code.regions.len()).map(|region| touched(code, types, region)).collect();
     let local = |region: usize| {
         let own = &touched[region];
         if own.leaves || !interrupted[region].is_empty() {
@@ -111,7 +117,8 @@ fn parallel(code: &Code, a: usize, b: usize) -> bool {
 }
 
 /// Walks all code that a region can reach from where it rests.
-fn touched(code: &Code, region: usize) -> Touched {
+fn touched(code: &Code, types: &[Representation], region: usize) -> Touched {
+    let range = |slot: u32, words: u32| slot as usize..(slot + words) as usize;
     let slots = code.slot_bits.len();
     let region = &code.regions[region];
     let mut touched = Touched { read: vec![false; slots], written: vec![false; slots], leaves: false };
@@ -128,7 +135,20 @@ fn touched(code: &Code, region: usize) -> Touched {
         }
         match code.ops[at as usize] {
             Op::LoadSlot(slot) => touched.read[slot as usize] = true,
-            Op::StoreSlot(slot) | Op::AnyValue(slot, _) => touched.written[slot as usize] = true,
+            Op::StoreSlot(slot) => touched.written[slot as usize] = true,
+            Op::LoadSlots(slot, words) => touched.read[range(slot, words)].fill(true),
+            Op::StoreSlots(slot, words) => touched.written[range(slot, words)].fill(true),
+            Op::LoadPart(part) => {
+                let (slot, words) = code.parts[part as usize].whole;
+                touched.read[range(slot, words)].fill(true);
+            }
+            Op::StoreElement(part) => {
+                let (slot, words) = code.parts[part as usize].whole;
+                touched.written[range(slot, words)].fill(true);
+            }
+            Op::AnyValue(slot, ty) => {
+                touched.written[range(slot, types[ty.index()].words())].fill(true);
+            }
             Op::Jump(target) => {
                 todo.push(target);
                 continue;
@@ -144,10 +164,11 @@ fn touched(code: &Code, region: usize) -> Touched {
             Op::Act(action) => {
                 let action = &code.actions[action as usize];
                 todo.extend(action.guard);
-                for &(offer, _) in &action.offers {
+                for &(offer, ty) in &action.offers {
+                    let words = types[ty.index()].words();
                     match offer {
-                        OfferCode::Slot(slot) => touched.read[slot as usize] = true,
-                        OfferCode::Variable(slot) => touched.written[slot as usize] = true,
+                        OfferCode::Slot(slot) => touched.read[range(slot, words)].fill(true),
+                        OfferCode::Variable(slot) => touched.written[range(slot, words)].fill(true),
                         OfferCode::Computed(address) | OfferCode::Pattern { address, .. } => {
                             todo.push(address)
                         }

@@ -7,8 +7,8 @@ use source::Span;
 
 use super::builtins::Wrong;
 use super::values::Values;
-use crate::compile::code::{Code, Landing, Op};
-use crate::compile::types::Kind;
+use crate::compile::code::{Code, FieldPlaces, Landing, Op};
+use crate::compile::types::{ElementShape, Kind, Storage, mask_of};
 use crate::compile::{Compiled, REMEMBERED_ARGUMENTS};
 use crate::typed::TypeId;
 
@@ -115,15 +115,30 @@ impl<'a> Machine<'a> {
         (self.runnable, &mut self.values)
     }
 
-    /// The value that a piece of code computes.
+    /// The word that a piece of code computes.
     pub fn value(&mut self, address: u32, state: &mut [u32]) -> Result<u32, ModelError> {
         self.run(address, state)?;
         Ok(self.stack.pop().unwrap_or(0))
     }
 
-    /// Whether a value matches the pattern whose code starts here; its variables are bound.
-    pub fn matches(&mut self, address: u32, value: u32, state: &mut [u32]) -> Result<bool, ModelError> {
-        self.stack.push(value);
+    /// The value of a type that a piece of code computes, as offers know it.
+    pub fn frozen(&mut self, address: u32, ty: TypeId, state: &mut [u32]) -> Result<u32, ModelError> {
+        self.run(address, state)?;
+        let first = self.stack.len() - self.values.types[ty.index()].leaves.len();
+        let value = self.values.freeze(ty, &self.stack[first..]);
+        self.stack.truncate(first);
+        Ok(value)
+    }
+
+    /// Whether a value, as offers know it, matches the pattern whose code starts here; its variables are bound.
+    pub fn matches(
+        &mut self,
+        address: u32,
+        ty: TypeId,
+        value: u32,
+        state: &mut [u32],
+    ) -> Result<bool, ModelError> {
+        self.stack.extend_from_slice(&self.values.thaw(ty, value));
         Ok(self.value(address, state)? != 0)
     }
 
@@ -194,6 +209,72 @@ impl<'a> Machine<'a> {
                     let value = pop!();
                     self.stack[frame + local as usize] = value;
                 }
+                Op::LoadSlots(slot, words) => {
+                    self.stack.extend_from_slice(&state[slot as usize..(slot + words) as usize]);
+                }
+                Op::StoreSlots(slot, words) => {
+                    let first = self.stack.len() - words as usize;
+                    state[slot as usize..(slot + words) as usize].copy_from_slice(&self.stack[first..]);
+                    self.stack.truncate(first);
+                }
+                Op::LoadPart(number) => {
+                    let part = code.parts[number as usize];
+                    let offset = if part.indexed { pop!() } else { 0 };
+                    let first = (part.whole.0 + part.from + offset) as usize;
+                    match part.words {
+                        1 => self.stack.push(state[first]),
+                        words => self.stack.extend_from_slice(&state[first..first + words as usize]),
+                    }
+                }
+                Op::StoreElement(number) => {
+                    let part = code.parts[number as usize];
+                    let value = self.stack.len() - part.words as usize;
+                    let index = i64::from(self.stack[value - 1] as i32);
+                    let position = self.values.position(part.array, index);
+                    let first = position.map_err(|wrong| self.error(wrong, at))? * part.words as usize;
+                    let first = part.whole.0 as usize + first;
+                    state[first..first + part.words as usize].copy_from_slice(&self.stack[value..]);
+                    self.stack.truncate(value - 1);
+                }
+                Op::LoadLocals(local, words) => {
+                    let first = self.calls.last().map_or(0, |call| call.frame) + local as usize;
+                    self.stack.extend_from_within(first..first + words as usize);
+                }
+                Op::StoreLocals(local, words) => {
+                    let first = self.calls.last().map_or(0, |call| call.frame) + local as usize;
+                    let value = self.stack.len() - words as usize;
+                    self.stack.copy_within(value.., first);
+                    self.stack.truncate(value);
+                }
+                Op::LoadLocalsAt(local, words) => {
+                    let offset = pop!() as usize;
+                    let first = self.calls.last().map_or(0, |call| call.frame) + local as usize + offset;
+                    self.stack.extend_from_within(first..first + words as usize);
+                }
+                Op::StoreLocalElement(local, array) => {
+                    let words = self.values.types[array.index()].element.words as usize;
+                    let value = self.stack.len() - words;
+                    let index = i64::from(self.stack[value - 1] as i32);
+                    let position = self.values.position(array, index);
+                    let offset = position.map_err(|wrong| self.error(wrong, at))? * words;
+                    let first = self.calls.last().map_or(0, |call| call.frame) + local as usize + offset;
+                    self.stack.copy_within(value.., first);
+                    self.stack.truncate(value - 1);
+                }
+                Op::IndexOffset(array) => {
+                    let index = i64::from(pop!() as i32);
+                    let position = self.values.position(array, index);
+                    let position = position.map_err(|wrong| self.error(wrong, at))?;
+                    self.stack.push(position as u32 * self.values.types[array.index()].element.words);
+                }
+                Op::AddOffsets => {
+                    let (b, a) = (pop!(), pop!());
+                    self.stack.push(a.wrapping_add(b));
+                }
+                Op::PickMany(depth, words) => {
+                    let first = self.stack.len() - 1 - depth as usize;
+                    self.stack.extend_from_within(first..first + words as usize);
+                }
                 Op::Pick(depth) => self.stack.push(self.stack[self.stack.len() - 1 - depth as usize]),
                 Op::Pop(count) => self.stack.truncate(self.stack.len() - count as usize),
                 Op::Jump(target) => {
@@ -218,6 +299,13 @@ impl<'a> Machine<'a> {
                 Op::Equal => {
                     let (b, a) = (pop!(), pop!());
                     self.stack.push(u32::from(a == b));
+                }
+                Op::EqualMany(words) => {
+                    let second = self.stack.len() - words as usize;
+                    let first = second - words as usize;
+                    let equal = self.stack[first..second] == self.stack[second..];
+                    self.stack.truncate(first);
+                    self.stack.push(u32::from(equal));
                 }
                 Op::Less => {
                     let (b, a) = (pop!(), pop!());
@@ -254,15 +342,22 @@ impl<'a> Machine<'a> {
                 }
                 Op::Apply(number) => {
                     let application = &code.applications[number as usize];
-                    let first = self.stack.len() - application.arity as usize;
-                    let result = self.values.apply(application, &self.stack[first..]);
-                    self.stack.truncate(first);
-                    let value = result.map_err(|wrong| self.error(wrong, at))?;
-                    self.stack.push(value);
+                    let first = self.stack.len() - application.words as usize;
+                    if application.narrow {
+                        let result = self.values.apply(application, &self.stack[first..]);
+                        self.stack.truncate(first);
+                        let value = result.map_err(|wrong| self.error(wrong, at))?;
+                        self.stack.push(value);
+                    } else {
+                        let mut words = Vec::new();
+                        let result = self.values.apply_parts(application, &self.stack[first..], &mut words);
+                        self.stack.truncate(first);
+                        result.map_err(|wrong| self.error(wrong, at))?;
+                        self.stack.extend_from_slice(&words);
+                    }
                 }
-                Op::Construct(constructor, fields) => {
-                    let first = self.stack.len() - fields as usize;
-                    let ordinal = self.values.program[constructor].ordinal;
+                Op::MakeRow(ordinal, words) => {
+                    let first = self.stack.len() - words as usize;
                     let stack = &self.stack;
                     let value = self.values.build(|_, row| {
                         row.push(ordinal);
@@ -271,83 +366,101 @@ impl<'a> Machine<'a> {
                     self.stack.truncate(first);
                     self.stack.push(value);
                 }
-                Op::IsConstructor(ordinal) => {
+                Op::Pack(number) => {
+                    let (tag, shifts) = &code.packs[number as usize];
+                    let first = self.stack.len() - shifts.len();
+                    let fields = self.stack[first..].iter().zip(shifts);
+                    let value = fields.fold(*tag, |word, (field, shift)| word | field << shift);
+                    self.stack.truncate(first);
+                    self.stack.push(value);
+                }
+                Op::Pad(words) => self.stack.resize(self.stack.len() + words as usize, 0),
+                Op::Bits(shift, mask) => {
                     let value = pop!();
-                    self.stack.push(u32::from(self.values.row(value)[0] == ordinal));
+                    self.stack.push((value >> shift) & mask);
                 }
                 Op::Component(position) => {
                     let value = pop!();
                     self.stack.push(self.values.row(value)[position as usize]);
                 }
-                Op::Field(number) => {
+                Op::Components(position, words) => {
                     let value = pop!();
                     let row = self.values.row(value);
-                    let ordinal = row[0];
-                    let has = |position: &&crate::typed::FieldPosition| {
-                        self.values.program[position.constructor].ordinal == ordinal
-                    };
-                    let Some(position) = code.accesses[number as usize].iter().find(has) else {
+                    self.stack.extend_from_slice(&row[position as usize..(position + words) as usize]);
+                }
+                Op::Slice(total, from, words) => {
+                    let first = self.stack.len() - total as usize;
+                    let part = first + from as usize;
+                    self.stack.copy_within(part..part + words as usize, first);
+                    self.stack.truncate(first + words as usize);
+                }
+                Op::Field(number) => {
+                    let (ty, places) = &code.accesses[number as usize];
+                    let first = self.stack.len() - self.values.types[ty.index()].leaves.len();
+                    let tag = self.values.tag(*ty, &self.stack[first..]);
+                    let Some(place) = places[tag as usize] else {
                         return Err(self.error("this value has no such field".into(), at));
                     };
-                    self.stack.push(row[position.field as usize + 1]);
-                }
-                Op::Update(number) => {
-                    let updates = &code.updates[number as usize];
-                    let first = self.stack.len() - updates.len();
-                    let value = self.stack[first - 1];
-                    let mut row = self.values.row(value).to_vec();
-                    for (positions, &new) in updates.iter().zip(&self.stack[first..]) {
-                        let has = |position: &&crate::typed::FieldPosition| {
-                            self.values.program[position.constructor].ordinal == row[0]
-                        };
-                        let Some(position) = positions.iter().find(has) else {
-                            return Err(self.error("this value has no such field".into(), at));
-                        };
-                        row[position.field as usize + 1] = new;
+                    match self.values.types[ty.index()].storage {
+                        Storage::Wide => {
+                            let part = first + place.at as usize;
+                            self.stack.copy_within(part..part + place.words as usize, first);
+                            self.stack.truncate(first + place.words as usize);
+                        }
+                        _ => {
+                            let value = [pop!()];
+                            self.stack.extend_from_slice(&self.values.field(*ty, place, &value));
+                        }
                     }
-                    self.stack.truncate(first - 1);
-                    let value = self.values.intern(&row);
-                    self.stack.push(value);
                 }
+                Op::Update(number) => self.update(number).map_err(|wrong| self.error(wrong, at))?,
                 Op::Collection(ty, count) => {
-                    let first = self.stack.len() - count as usize;
-                    let mut elements = self.stack.split_off(first);
-                    self.values.normalise(ty, &mut elements);
-                    let value = self.values.intern(&elements);
-                    self.stack.push(value);
+                    let words = count as usize * self.values.types[ty.index()].element.words as usize;
+                    // The elements of a wide array lie on the stack as they are.
+                    if self.values.types[ty.index()].storage != Storage::Wide {
+                        let first = self.stack.len() - words;
+                        let mut elements = self.stack.split_off(first);
+                        self.values.collect(ty, &mut elements, &mut self.stack);
+                    }
                 }
                 Op::Fill(ty) => {
-                    let element = pop!();
-                    let length = match self.values.kind(ty) {
-                        Kind::Array { length, .. } => *length,
-                        _ => 0,
-                    };
-                    let value = self.values.build(|_, row| row.resize(length, element));
-                    self.stack.push(value);
+                    let shape = &self.values.types[ty.index()];
+                    let first = self.stack.len() - shape.element.words as usize;
+                    let mut elements = self.stack[first..].repeat(shape.element.length as usize);
+                    self.stack.truncate(first);
+                    self.values.collect(ty, &mut elements, &mut self.stack);
                 }
                 Op::Element(ty) => {
-                    let (index, array) = (pop!(), pop!());
-                    let element = self.values.element(ty, array, i64::from(index as i32));
-                    let value = element.map_err(|wrong| self.error(wrong, at))?;
-                    self.stack.push(value);
+                    let index = pop!();
+                    let position = self.values.position(ty, i64::from(index as i32));
+                    let position = position.map_err(|wrong| self.error(wrong, at))?;
+                    let shape = &self.values.types[ty.index()];
+                    if shape.storage == Storage::Wide {
+                        let words = shape.element.words as usize;
+                        let first = self.stack.len() - shape.leaves.len();
+                        let part = first + position * words;
+                        self.stack.copy_within(part..part + words, first);
+                        self.stack.truncate(first + words);
+                    } else {
+                        let array = [pop!()];
+                        self.stack.extend_from_slice(&self.values.element_at(ty, &array, position));
+                    }
                 }
-                Op::ChangeElement(ty) => {
-                    let (value, index, array) = (pop!(), pop!(), pop!());
-                    let changed = self.values.change_element(ty, array, i64::from(index as i32), value);
-                    let value = changed.map_err(|wrong| self.error(wrong, at))?;
-                    self.stack.push(value);
-                }
-                Op::IsEmpty => {
+                Op::ChangeElement(ty) => self.change_element(ty).map_err(|wrong| self.error(wrong, at))?,
+                Op::IsEmpty(ty) => {
                     let value = pop!();
-                    self.stack.push(u32::from(self.values.row(value).is_empty()));
+                    self.stack.push(u32::from(self.values.is_empty(ty, value)));
                 }
-                Op::Head => {
-                    let value = pop!();
-                    self.stack.push(self.values.row(value).first().copied().unwrap_or(0));
+                Op::Head(ty) => {
+                    let value = [pop!()];
+                    if self.values.is_empty(ty, value[0]) {
+                        return Err(self.error("an empty list has no head".into(), at));
+                    }
+                    self.stack.extend_from_slice(&self.values.element_at(ty, &value, 0));
                 }
-                Op::Tail => {
+                Op::Tail(ty) => {
                     let value = pop!();
-                    let tail = self.values.build(|values, row| row.extend(values.row(value).iter().skip(1)));
+                    let tail = self.values.tail(ty, value);
                     self.stack.push(tail);
                 }
                 Op::Call(number) => {
@@ -411,7 +524,9 @@ impl<'a> Machine<'a> {
                     self.fire(construct + u32::from(outcome == 0));
                 }
                 Op::Observe(place) => {
-                    let value = self.stack.last().copied().unwrap_or(0);
+                    let ty = code.observed[place as usize].1;
+                    let first = self.stack.len() - self.values.types[ty.index()].leaves.len();
+                    let value = self.values.freeze(ty, &self.stack[first..]);
                     self.observed.extend([place, value]);
                 }
                 Op::Record(decision, has_outcome) => {
@@ -438,6 +553,70 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Changes fields of the value below the new ones.
+    fn update(&mut self, number: u32) -> Result<(), Wrong> {
+        let code = self.code;
+        let (ty, updates) = &code.updates[number as usize];
+        let shape = &self.values.types[ty.index()];
+        // A field has the same words for each constructor that has it.
+        let words = |places: &FieldPlaces| places.iter().flatten().next().map_or(1, |place| place.words as usize);
+        let mut new = self.stack.len() - updates.iter().map(words).sum::<usize>();
+        let first = new - shape.leaves.len();
+        let tag = self.values.tag(*ty, &self.stack[first..new]) as usize;
+        let row = match shape.storage {
+            Storage::Row => Some(self.values.row(self.stack[first]).to_vec()),
+            _ => None,
+        };
+        let mut row = row;
+        for places in updates {
+            let Some(place) = places[tag] else { return Err("this value has no such field".into()) };
+            let (at, words) = (place.at as usize, place.words as usize);
+            match (&mut row, shape.storage) {
+                (Some(row), _) => row[at..at + words].copy_from_slice(&self.stack[new..new + words]),
+                (None, Storage::Packed) => {
+                    let field = self.stack[new];
+                    let value = &mut self.stack[first];
+                    *value = *value & !(place.mask << place.at) | field << place.at;
+                }
+                (None, _) => self.stack.copy_within(new..new + words, first + at),
+            }
+            new += words;
+        }
+        self.stack.truncate(first + shape.leaves.len());
+        if let Some(row) = row {
+            self.stack[first] = self.values.intern(&row);
+        }
+        Ok(())
+    }
+
+    /// Changes an element of the array below the index and the new value.
+    fn change_element(&mut self, ty: TypeId) -> Result<(), Wrong> {
+        let shape = &self.values.types[ty.index()];
+        let words = shape.element.words as usize;
+        let value = self.stack.len() - words;
+        let first = value - 1 - shape.leaves.len();
+        let at = self.values.position(ty, i64::from(self.stack[value - 1] as i32))?;
+        match shape.storage {
+            Storage::Packed => {
+                let ElementShape { bits, length, .. } = shape.element;
+                let shift = (length - 1 - at as u32) * bits;
+                let array = self.stack[first] & !(mask_of(bits) << shift);
+                self.stack[first] = array | self.stack[value] << shift;
+            }
+            Storage::Row => {
+                let (array, stack) = (self.stack[first], &self.stack);
+                let changed = self.values.build(|values, row| {
+                    row.extend_from_slice(values.row(array));
+                    row[at * words..(at + 1) * words].copy_from_slice(&stack[value..]);
+                });
+                self.stack[first] = changed;
+            }
+            Storage::Scalar | Storage::Wide => self.stack.copy_within(value.., first + at * words),
+        }
+        self.stack.truncate(value - 1);
+        Ok(())
+    }
+
     /// Leaves functions until one is called by code that catches the exception; gives the address of the handler.
     #[cold]
     fn unwind(&mut self, raise: u32) -> Result<u32, Wrong> {
@@ -454,13 +633,17 @@ impl<'a> Machine<'a> {
                 Some(&Landing::Caught { address, values }) if values == raise.values => {
                     // What the caller had begun to compute is given up.
                     let top = self.calls.last().map_or(0, |call| call.top);
-                    let first = self.stack.len() - values as usize;
+                    let first = self.stack.len() - values.1 as usize;
                     self.stack.drain(top..first);
                     self.observed.truncate(2);
                     return Ok(address);
                 }
-                Some(Landing::Caught { values, .. }) => {
-                    let found = match raise.values {
+                Some(Landing::Caught { values, .. }) if values.0 == raise.values.0 => {
+                    let name = &raise.name;
+                    return Err(format!("exception {name} is raised with values of other types than its handler takes").into());
+                }
+                Some(Landing::Caught { values: (values, _), .. }) => {
+                    let found = match raise.values.0 {
                         1 => "1 value".to_owned(),
                         several => format!("{several} values"),
                     };

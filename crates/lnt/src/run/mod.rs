@@ -15,7 +15,7 @@ pub use domains::{Unlisted, all_values, literal_value};
 pub use flows::{read_summary, summary_mark};
 pub use locality::{Locality, localities};
 pub use machine::{FIRST_OBSERVATION, Machine};
-pub use print::print_value;
+pub use print::{print_frozen, print_value};
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};
 pub use values::Values;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::values::Values;
+use super::values::{Values, Words};
 use crate::compile::types::Kind;
 use crate::typed::TypeId;
 
@@ -10,17 +10,23 @@ use crate::typed::TypeId;
 const DEEPEST: usize = 200;
 
 /// A value as CADP prints it: upper case, integers signed, lists and sets in braces.
-pub fn print_value(values: &Values<'_>, ty: TypeId, value: u32) -> String {
+pub fn print_value(values: &Values<'_>, ty: TypeId, value: &[u32]) -> String {
     let mut text = String::new();
     print(values, ty, value, 0, &mut text);
     text
 }
 
-fn print(values: &Values<'_>, ty: TypeId, value: u32, depth: usize, text: &mut String) {
+/// The same for a value as offers and labels know it.
+pub fn print_frozen(values: &Values<'_>, ty: TypeId, value: u32) -> String {
+    print_value(values, ty, &values.thaw(ty, value))
+}
+
+fn print(values: &Values<'_>, ty: TypeId, words: &[u32], depth: usize, text: &mut String) {
     if depth > DEEPEST {
         text.push('…');
         return;
     }
+    let value = words[0];
     match values.kind(ty) {
         Kind::Bool => text.push_str(if value == 0 { "FALSE" } else { "TRUE" }),
         Kind::Number { offset, signed, .. } => {
@@ -44,35 +50,37 @@ fn print(values: &Values<'_>, ty: TypeId, value: u32, depth: usize, text: &mut S
             text.push_str(&values.program[constructors[value as usize]].name.to_uppercase());
         }
         Kind::Constructed(constructors) => {
-            let row = values.row(value);
-            let constructor = &values.program[constructors[row[0] as usize]];
+            let tag = values.tag(ty, words);
+            let constructor = &values.program[constructors[tag as usize]];
             text.push_str(&constructor.name.to_uppercase());
             if !constructor.fields.is_empty() {
                 text.push_str(" (");
-                let fields = constructor.fields.iter().map(|field| field.ty).zip(row[1..].iter().copied());
+                let places = &values.types[ty.index()].fields[tag as usize];
+                let fields = constructor.fields.iter().zip(places);
+                let fields = fields.map(|(field, &place)| (field.ty, values.field(ty, place, words)));
                 print_list(values, fields, depth, text);
                 text.push(')');
             }
         }
         Kind::List { element, .. } => {
             text.push('{');
-            let elements = values.row(value).iter().map(|&value| (*element, value));
+            let elements = (0..values.count(ty, words)).map(|at| (*element, values.element_at(ty, words, at)));
             print_list(values, elements, depth, text);
             text.push('}');
         }
         Kind::Array { element, .. } => {
             text.push_str(&values.types[ty.index()].name);
             text.push_str(" (");
-            let elements = values.row(value).iter().map(|&value| (*element, value));
+            let elements = (0..values.count(ty, words)).map(|at| (*element, values.element_at(ty, words, at)));
             print_list(values, elements, depth, text);
             text.push(')');
         }
     }
 }
 
-fn print_list(
+fn print_list<'v>(
     values: &Values<'_>,
-    parts: impl Iterator<Item = (TypeId, u32)>,
+    parts: impl Iterator<Item = (TypeId, Words<'v>)>,
     depth: usize,
     text: &mut String,
 ) {
@@ -80,7 +88,7 @@ fn print_list(
         if index > 0 {
             text.push_str(", ");
         }
-        print(values, ty, value, depth + 1, text);
+        print(values, ty, &value, depth + 1, text);
     }
 }
 

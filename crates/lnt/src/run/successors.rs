@@ -383,7 +383,9 @@ impl<'a> LntWorker<'a> {
                     let span = self.machine.code.spans[address as usize];
                     for &value in domain(&mut self.machine, ty, span)?.iter() {
                         let copy = self.copy(snapshot);
-                        self.snapshot_mut(copy)[slot as usize] = value;
+                        let start = copy as usize * self.width + slot as usize;
+                        let words = self.machine.values.thaw(ty, value);
+                        self.snapshots[start..start + words.len()].copy_from_slice(&words);
                         branches.push((address + 1, copy));
                     }
                 }
@@ -501,14 +503,18 @@ impl<'a> LntWorker<'a> {
             sketch: 0,
             known: 0,
         };
-        for (place, &(offer, _)) in act.offers.iter().enumerate() {
+        for (place, &(offer, ty)) in act.offers.iter().enumerate() {
             let value = match offer {
                 OfferCode::Constant(value) => u64::from(value),
-                OfferCode::Slot(slot) => u64::from(self.slot(snapshot, slot)),
+                OfferCode::Slot(slot) => {
+                    let words = self.model.compiled.types[ty.index()].leaves.len();
+                    let start = snapshot as usize * self.width + slot as usize;
+                    u64::from(self.machine.values.freeze(ty, &self.snapshots[start..start + words]))
+                }
                 OfferCode::Computed(address) => {
                     let start = snapshot as usize * self.width;
                     let state = &mut self.snapshots[start..start + self.width];
-                    u64::from(self.machine.value(address, state)?)
+                    u64::from(self.machine.frozen(address, ty, state)?)
                 }
                 OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. } => OPEN,
             };

@@ -1,14 +1,56 @@
-//! Structured values: interned rows, compared, taken apart and enumerated by type.
+//! Structured values: made, compared, taken apart and enumerated by type.
 
 use std::cmp::Ordering;
 
 use model::{LocalRows, SharedRows};
 
-use crate::compile::types::{Kind, Representation};
+use crate::compile::types::{ElementShape, FieldPlace, Kind, Representation, Storage, mask_of};
 use crate::typed::{Pattern, PatternKind, Program, TypeId};
 
 /// More values than this are not enumerated for one offer.
 const MOST_VALUES: usize = 1 << 20;
+
+/// The words of a value, wherever they are.
+#[derive(Clone, Copy, Debug)]
+pub enum Words<'v> {
+    One([u32; 1]),
+    Many(&'v [u32]),
+}
+
+impl<'v> Words<'v> {
+    fn of(words: &'v [u32]) -> Self {
+        match *words {
+            [word] => Words::One([word]),
+            _ => Words::Many(words),
+        }
+    }
+}
+
+impl std::ops::Deref for Words<'_> {
+    type Target = [u32];
+
+    #[inline]
+    fn deref(&self) -> &[u32] {
+        match self {
+            Words::One(word) => word,
+            Words::Many(words) => words,
+        }
+    }
+}
+
+/// Keeps the first of equal elements; each has `stride` words.
+pub fn remove_repeats(elements: &mut Vec<u32>, stride: usize) {
+    let mut kept = 0;
+    for at in 0..elements.len() / stride {
+        let (before, element) = (kept * stride, at * stride..(at + 1) * stride);
+        let known = elements[..before].chunks_exact(stride).any(|one| *one == elements[element.clone()]);
+        if !known {
+            elements.copy_within(element, before);
+            kept += 1;
+        }
+    }
+    elements.truncate(kept * stride);
+}
 
 /// One thread's access to values.
 pub struct Values<'a> {
@@ -16,6 +58,9 @@ pub struct Values<'a> {
     pub(super) types: &'a [Representation],
     pub(super) program: &'a Program,
     scratch: Vec<u32>,
+    /// Elements and results of the operation at hand.
+    pub(super) parts: Vec<u32>,
+    pub(super) result: Vec<u32>,
     /// The values of finite types, in ascending order, once somebody asked for them.
     domains: Vec<Option<std::sync::Arc<[u32]>>>,
 }
@@ -48,7 +93,15 @@ impl TooMany {
 
 impl<'a> Values<'a> {
     pub fn new(shared: &'a SharedRows, types: &'a [Representation], program: &'a Program) -> Self {
-        Self { rows: shared.local(), types, program, scratch: Vec::new(), domains: vec![None; types.len()] }
+        Self {
+            rows: shared.local(),
+            types,
+            program,
+            scratch: Vec::new(),
+            parts: Vec::new(),
+            result: Vec::new(),
+            domains: vec![None; types.len()],
+        }
     }
 
     pub fn program(&self) -> &'a Program {
@@ -108,63 +161,272 @@ impl<'a> Values<'a> {
         self.build(|_, row| row.extend(text.chars().map(|character| character as u32)))
     }
 
+    /// The words of a value by the number that offers and labels know it by: wide values are interned for these.
+    #[inline]
+    pub fn thaw(&self, ty: TypeId, frozen: u32) -> Words<'_> {
+        match self.types[ty.index()].storage {
+            Storage::Wide => Words::Many(self.row(frozen)),
+            _ => Words::One([frozen]),
+        }
+    }
+
+    /// The number that offers and labels know a value by. Equal values have equal numbers.
+    #[inline]
+    pub fn freeze(&mut self, ty: TypeId, words: &[u32]) -> u32 {
+        match (self.types[ty.index()].storage, words) {
+            (Storage::Wide, words) => self.intern(words),
+            (_, words) => words[0],
+        }
+    }
+
+    /// The position of a constructed value's constructor.
+    #[inline]
+    pub fn tag(&self, ty: TypeId, words: &[u32]) -> u32 {
+        let shape = &self.types[ty.index()];
+        match shape.storage {
+            Storage::Scalar => words[0],
+            Storage::Packed if shape.tag_shift == 32 => 0,
+            Storage::Packed => words[0] >> shape.tag_shift,
+            Storage::Wide if shape.fields.len() == 1 => 0,
+            Storage::Wide => words[0],
+            Storage::Row => self.row(words[0])[0],
+        }
+    }
+
+    /// A field of a constructed value.
+    #[inline]
+    pub fn field<'v>(&'v self, ty: TypeId, place: FieldPlace, words: &'v [u32]) -> Words<'v> {
+        let range = place.at as usize..(place.at + place.words) as usize;
+        match self.types[ty.index()].storage {
+            Storage::Packed => Words::One([(words[0] >> place.at) & place.mask]),
+            Storage::Row => Words::Many(&self.row(words[0])[range]),
+            Storage::Scalar | Storage::Wide => Words::Many(&words[range]),
+        }
+    }
+
+    /// How many elements a list, set or array has.
+    pub fn count(&self, ty: TypeId, words: &[u32]) -> usize {
+        let shape = &self.types[ty.index()];
+        match (shape.storage, &shape.kind) {
+            (_, Kind::Array { length, .. }) => *length,
+            (Storage::Packed, Kind::List { sorted: true, .. }) => words[0].count_ones() as usize,
+            (Storage::Packed, _) => (words[0] & mask_of(shape.length_bits())) as usize,
+            _ => self.row(words[0]).len() / shape.element.words.max(1) as usize,
+        }
+    }
+
+    /// An element of a list, set or array, counted from 0.
+    #[inline]
+    pub fn element_at<'v>(&'v self, ty: TypeId, words: &'v [u32], at: usize) -> Words<'v> {
+        let shape = &self.types[ty.index()];
+        let ElementShape { words: stride, bits, length, .. } = shape.element;
+        let range = at * stride as usize..(at + 1) * stride as usize;
+        match shape.storage {
+            Storage::Row => Words::Many(&self.row(words[0])[range]),
+            Storage::Scalar | Storage::Wide => Words::Many(&words[range]),
+            Storage::Packed => Words::One([match shape.kind {
+                Kind::Array { .. } => (words[0] >> ((length - 1 - at as u32) * bits)) & mask_of(bits),
+                Kind::List { sorted: true, .. } => {
+                    let mut left = words[0];
+                    (0..at).for_each(|_| left &= left.wrapping_sub(1));
+                    left.trailing_zeros()
+                }
+                _ => (words[0] >> (shape.length_bits() + at as u32 * bits)) & mask_of(bits),
+            }]),
+        }
+    }
+
+    /// Whether a list or set has no elements.
+    #[inline]
+    pub fn is_empty(&self, ty: TypeId, value: u32) -> bool {
+        match self.types[ty.index()].storage {
+            // Masks and lengths.
+            Storage::Packed => value == 0,
+            _ => self.row(value).is_empty(),
+        }
+    }
+
+    /// A list or set without its first element; an empty one stays as it is.
+    pub fn tail(&mut self, ty: TypeId, value: u32) -> u32 {
+        let shape = &self.types[ty.index()];
+        match (shape.storage, &shape.kind) {
+            (Storage::Packed, _) if value == 0 => 0,
+            (Storage::Packed, Kind::List { sorted: true, .. }) => value & (value - 1),
+            (Storage::Packed, _) => {
+                let (length, bits) = (shape.length_bits(), shape.element.bits);
+                let others = (u64::from(value) >> (length + bits)) << length;
+                others as u32 | (value & mask_of(length)) - 1
+            }
+            _ => {
+                let stride = shape.element.words.max(1) as usize;
+                self.build(|values, row| row.extend(values.row(value).iter().skip(stride)))
+            }
+        }
+    }
+
+    /// Adds the words of all elements of a list, set or array.
+    pub fn elements(&self, ty: TypeId, words: &[u32], into: &mut Vec<u32>) {
+        let shape = &self.types[ty.index()];
+        match (shape.storage, &shape.kind) {
+            (Storage::Row, _) => into.extend_from_slice(self.row(words[0])),
+            (Storage::Wide, _) => into.extend_from_slice(words),
+            (_, Kind::List { sorted: true, .. }) => {
+                let mut left = words[0];
+                while left != 0 {
+                    into.push(left.trailing_zeros());
+                    left &= left - 1;
+                }
+            }
+            _ => {
+                let elements = (0..self.count(ty, words)).map(|at| self.element_at(ty, words, at)[0]);
+                into.extend(elements);
+            }
+        }
+    }
+
+    /// Adds the words of a constructed value with these fields, all of their words side by side.
+    pub fn compose(&mut self, ty: TypeId, ordinal: u32, fields: &[u32], into: &mut Vec<u32>) {
+        let shape = &self.types[ty.index()];
+        match shape.storage {
+            Storage::Scalar => into.push(ordinal),
+            Storage::Packed => {
+                let tag = if shape.tag_shift == 32 { 0 } else { ordinal << shape.tag_shift };
+                let places = shape.fields[ordinal as usize].iter().zip(fields);
+                into.push(places.fold(tag, |word, (place, &field)| word | field << place.at));
+            }
+            Storage::Wide => {
+                let end = into.len() + shape.leaves.len();
+                if shape.fields.len() > 1 {
+                    into.push(ordinal);
+                }
+                into.extend_from_slice(fields);
+                into.resize(end, 0);
+            }
+            Storage::Row => {
+                let row = self.build(|_, row| {
+                    row.push(ordinal);
+                    row.extend_from_slice(fields);
+                });
+                into.push(row);
+            }
+        }
+    }
+
+    /// Adds the words of a list, set or array with these elements, which are brought into the order that it keeps.
+    pub fn collect(&mut self, ty: TypeId, elements: &mut Vec<u32>, into: &mut Vec<u32>) {
+        let shape = &self.types[ty.index()];
+        let bits = shape.element.bits;
+        match (shape.storage, &shape.kind) {
+            (Storage::Wide, _) => into.extend_from_slice(elements),
+            (Storage::Packed, Kind::Array { .. }) => {
+                // Elements of no bits leave nothing to shift.
+                into.push(elements.iter().fold(0, |word, element| word << (bits % 32) | element));
+            }
+            (Storage::Packed, Kind::List { sorted: true, .. }) => {
+                into.push(elements.iter().fold(0, |mask, element| mask | 1 << element));
+            }
+            (Storage::Packed, _) => {
+                remove_repeats(elements, 1);
+                let mut word = elements.len() as u32;
+                let mut at = shape.length_bits();
+                for element in elements {
+                    word |= *element << at;
+                    at += bits;
+                }
+                into.push(word);
+            }
+            _ => {
+                self.normalise(ty, elements);
+                let row = self.intern(elements);
+                into.push(row);
+            }
+        }
+    }
+
     /// The order of two values of a type, without recursion: values may nest deeply.
-    pub fn compare(&self, ty: TypeId, a: u32, b: u32) -> Ordering {
-        let mut todo = vec![(ty, a, b)];
+    pub fn compare(&self, ty: TypeId, a: &[u32], b: &[u32]) -> Ordering {
+        if self.types[ty.index()].ordered {
+            return a[0].cmp(&b[0]);
+        }
+        let mut todo = vec![(ty, Words::of(a), Words::of(b))];
         while let Some((ty, a, b)) = todo.pop() {
-            if a == b {
+            if *a == *b {
                 continue;
             }
-            let order = match self.kind(ty) {
-                Kind::Bool | Kind::Number { .. } | Kind::Char { .. } | Kind::Enumeration(_) => a.cmp(&b),
-                Kind::Real => self.real(a).total_cmp(&self.real(b)),
-                Kind::String => self.row(a).cmp(self.row(b)),
+            if self.types[ty.index()].ordered {
+                return a[0].cmp(&b[0]);
+            }
+            match self.kind(ty) {
+                Kind::Bool | Kind::Number { .. } | Kind::Char { .. } | Kind::Enumeration(_) => {
+                    return a[0].cmp(&b[0]);
+                }
+                Kind::Real => match self.real(a[0]).total_cmp(&self.real(b[0])) {
+                    Ordering::Equal => {}
+                    order => return order,
+                },
+                Kind::String => return self.row(a[0]).cmp(self.row(b[0])),
                 Kind::Constructed(constructors) => {
-                    let (left, right) = (self.row(a), self.row(b));
-                    if left[0] == right[0] {
-                        let fields = &self.program[constructors[left[0] as usize]].fields;
-                        let parts = fields.iter().zip(left[1..].iter().zip(&right[1..]));
-                        let first = todo.len();
-                        todo.extend(parts.map(|(field, (&a, &b))| (field.ty, a, b)));
-                        todo[first..].reverse();
+                    let (left, right) = (self.tag(ty, &a), self.tag(ty, &b));
+                    if left != right {
+                        return left.cmp(&right);
                     }
-                    left[0].cmp(&right[0])
+                    let fields = &self.program[constructors[left as usize]].fields;
+                    for (index, field) in fields.iter().enumerate().rev() {
+                        todo.push((field.ty, self.field_of(ty, left, index, a), self.field_of(ty, left, index, b)));
+                    }
                 }
                 Kind::List { element, .. } | Kind::Array { element, .. } => {
-                    let (left, right) = (self.row(a), self.row(b));
+                    let (left, right) = (self.count(ty, &a), self.count(ty, &b));
                     // What one has more decides only if all they have in common is equal.
-                    let different = left.iter().zip(right).position(|(a, b)| a != b);
+                    let parts = |at: usize| (self.part_of(ty, at, a), self.part_of(ty, at, b));
+                    let different = (0..left.min(right)).map(parts).find(|(a, b)| **a != **b);
                     match different {
-                        Some(at) => {
-                            todo.push((*element, left[at], right[at]));
-                            Ordering::Equal
-                        }
-                        None => left.len().cmp(&right.len()),
+                        Some((a, b)) => todo.push((*element, a, b)),
+                        None => return left.cmp(&right),
                     }
                 }
-            };
-            if order != Ordering::Equal {
-                return order;
             }
         }
         Ordering::Equal
     }
 
-    /// Brings elements into the form that a list or set type keeps them in.
+    /// A field of a value that may be a part of another.
+    fn field_of<'v>(&'v self, ty: TypeId, ordinal: u32, index: usize, words: Words<'v>) -> Words<'v> {
+        let place = self.types[ty.index()].fields[ordinal as usize][index];
+        match words {
+            Words::Many(words) => self.field(ty, place, words),
+            Words::One([word]) => match self.types[ty.index()].storage {
+                Storage::Packed => Words::One([(word >> place.at) & place.mask]),
+                _ => Words::Many(&self.row(word)[place.at as usize..(place.at + place.words) as usize]),
+            },
+        }
+    }
+
+    /// An element of a value that may be a part of another.
+    fn part_of<'v>(&'v self, ty: TypeId, at: usize, words: Words<'v>) -> Words<'v> {
+        match words {
+            Words::Many(words) => self.element_at(ty, words, at),
+            Words::One([word]) if self.types[ty.index()].storage == Storage::Row => {
+                let stride = self.types[ty.index()].element.words as usize;
+                Words::Many(&self.row(word)[at * stride..(at + 1) * stride])
+            }
+            Words::One(word) => Words::One([self.element_at(ty, &word, at)[0]]),
+        }
+    }
+
+    /// Brings elements, all of their words side by side, into the form that a list or set type keeps them in.
     pub fn normalise(&self, ty: TypeId, elements: &mut Vec<u32>) {
         let Kind::List { element, sorted, set } = *self.kind(ty) else { return };
-        if sorted {
-            elements.sort_by(|&a, &b| self.compare(element, a, b));
+        let stride = self.types[ty.index()].element.words.max(1) as usize;
+        if sorted && stride == 1 {
+            elements.sort_by(|&a, &b| self.compare(element, &[a], &[b]));
+        } else if sorted {
+            let mut parts: Vec<&[u32]> = elements.chunks_exact(stride).collect();
+            parts.sort_by(|a, b| self.compare(element, a, b));
+            *elements = parts.concat();
         }
         if set {
-            let mut kept: Vec<u32> = Vec::with_capacity(elements.len());
-            elements.retain(|element| {
-                let new = !kept.contains(element);
-                if new {
-                    kept.push(*element);
-                }
-                new
-            });
+            remove_repeats(elements, stride);
         }
     }
 
@@ -223,46 +485,54 @@ impl<'a> Values<'a> {
                     let program = self.program;
                     let mut columns = Vec::new();
                     for field in &program[constructor].fields {
-                        columns.push(self.domain(field.ty, accepts)?);
+                        columns.push((field.ty, self.domain(field.ty, accepts)?));
                     }
-                    self.rows_of(&[ordinal as u32], &columns, ty, &mut values)?;
+                    self.combinations(ty, Some(ordinal as u32), &columns, &mut values)?;
                 }
                 Ok(values)
             }
             Kind::Array { length, element, .. } => {
-                let column = self.domain(*element, accepts)?;
+                if *length > MOST_VALUES {
+                    return Err(TooMany::Large(ty));
+                }
+                let column = (*element, self.domain(*element, accepts)?);
                 let mut values = Vec::new();
                 let columns = vec![column; *length];
-                self.rows_of(&[], &columns, ty, &mut values)?;
+                self.combinations(ty, None, &columns, &mut values)?;
                 Ok(values)
             }
         }
     }
 
-    /// All rows with a prefix and one element of each column, the last column fastest.
-    fn rows_of(
+    /// All values with one part of each column, the last column fastest: of a constructor, or arrays.
+    fn combinations(
         &mut self,
-        prefix: &[u32],
-        columns: &[std::sync::Arc<[u32]>],
         ty: TypeId,
+        ordinal: Option<u32>,
+        columns: &[(TypeId, std::sync::Arc<[u32]>)],
         values: &mut Vec<u32>,
     ) -> Result<(), TooMany> {
-        let count = columns.iter().try_fold(1usize, |count, column| count.checked_mul(column.len()));
+        let count = columns.iter().try_fold(1usize, |count, (_, column)| count.checked_mul(column.len()));
         if count.is_none_or(|count| values.len() + count > MOST_VALUES) {
             return Err(TooMany::Large(ty));
         }
-        if columns.iter().any(|column| column.is_empty()) {
+        if columns.iter().any(|(_, column)| column.is_empty()) {
             return Ok(());
         }
         let mut at = vec![0usize; columns.len()];
+        let (mut parts, mut words) = (Vec::new(), Vec::new());
         loop {
-            let row: Vec<u32> = prefix
-                .iter()
-                .copied()
-                .chain(at.iter().zip(columns).map(|(&index, column)| column[index]))
-                .collect();
-            values.push(self.intern(&row));
-            let Some(last) = (0..at.len()).rev().find(|&place| at[place] + 1 < columns[place].len()) else {
+            parts.clear();
+            words.clear();
+            for (&index, (ty, column)) in at.iter().zip(columns) {
+                parts.extend_from_slice(&self.thaw(*ty, column[index]));
+            }
+            match ordinal {
+                Some(ordinal) => self.compose(ty, ordinal, &parts, &mut words),
+                None => self.collect(ty, &mut parts, &mut words),
+            }
+            values.push(self.freeze(ty, &words));
+            let Some(last) = (0..at.len()).rev().find(|&place| at[place] + 1 < columns[place].1.len()) else {
                 return Ok(());
             };
             at[last] += 1;
@@ -303,15 +573,19 @@ impl<'a> Values<'a> {
             PatternKind::Array(elements) => {
                 let mut columns = Vec::new();
                 for element in elements {
-                    columns.push(self.pattern_domain(element, literal, accepts)?);
+                    columns.push((element.ty, self.pattern_domain(element, literal, accepts)?));
                 }
                 let mut values = Vec::new();
-                self.rows_of(&[], &columns, pattern.ty, &mut values)?;
+                self.combinations(pattern.ty, None, &columns, &mut values)?;
                 Ok(values.into())
             }
             PatternKind::As(_, inner) => self.pattern_domain(inner, literal, accepts),
             PatternKind::Literal(_) => Ok([literal(self, pattern)].into()),
-            PatternKind::Nil => Ok([self.intern(&[])].into()),
+            PatternKind::Nil => {
+                let mut words = Vec::new();
+                self.collect(pattern.ty, &mut Vec::new(), &mut words);
+                Ok([self.freeze(pattern.ty, &words)].into())
+            }
             PatternKind::Constructor(constructor, fields) => {
                 let ordinal = self.program[*constructor].ordinal;
                 if let Kind::Enumeration(_) = self.kind(pattern.ty) {
@@ -319,10 +593,10 @@ impl<'a> Values<'a> {
                 }
                 let mut columns = Vec::new();
                 for field in fields {
-                    columns.push(self.pattern_domain(field, literal, accepts)?);
+                    columns.push((field.ty, self.pattern_domain(field, literal, accepts)?));
                 }
                 let mut values = Vec::new();
-                self.rows_of(&[ordinal], &columns, pattern.ty, &mut values)?;
+                self.combinations(pattern.ty, Some(ordinal), &columns, &mut values)?;
                 Ok(values.into())
             }
             PatternKind::Cons(head, tail) => {
@@ -332,13 +606,15 @@ impl<'a> Values<'a> {
                     return Err(TooMany::Large(pattern.ty));
                 }
                 let mut values = Vec::new();
-                for &head in heads.iter() {
-                    for &tail in tails.iter() {
-                        let value = self.build(|values, row| {
-                            row.push(head);
-                            row.extend_from_slice(values.row(tail));
-                        });
-                        values.push(value);
+                let (mut elements, mut words) = (Vec::new(), Vec::new());
+                for &one in heads.iter() {
+                    for &others in tails.iter() {
+                        elements.clear();
+                        words.clear();
+                        elements.extend_from_slice(&self.thaw(head.ty, one));
+                        self.elements(pattern.ty, &[others], &mut elements);
+                        self.collect(pattern.ty, &mut elements, &mut words);
+                        values.push(words[0]);
                     }
                 }
                 Ok(values.into())

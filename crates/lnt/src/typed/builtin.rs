@@ -154,3 +154,31 @@ pub enum Builtin {
     /// `ToUpper (c) : char`, also of strings.
     ToUpper,
 }
+
+impl Builtin {
+    /// Whether it takes lists, sets or arrays apart, or makes them.
+    pub fn is_on_parts(self) -> bool {
+        use Builtin::*;
+        matches!(
+            self,
+            Cons | Insert
+                | Append
+                | Concatenate
+                | Length
+                | IsEmpty
+                | Member
+                | Access
+                | Head
+                | Tail
+                | LastElement
+                | Reverse
+                | Delete
+                | Remove
+                | Union
+                | Intersection
+                | Difference
+                | Subset
+                | Store
+        )
+    }
+}

@@ -5,7 +5,7 @@
 
 use model::{Encounter, MarkId, ModelError, Observer, Obstacle, Partner, Slot};
 
-use super::super::print::print_value;
+use super::super::print::print_frozen;
 use super::{LntWorker, OPEN, Offer, PlainSink};
 
 /// What is looked for, and what was found.
@@ -202,7 +202,7 @@ impl LntWorker<'_> {
             match self.value(offer, place) {
                 OPEN => text.push_str(&format!(" ?{}", self.machine.values.program[ty].name)),
                 value => {
-                    text.push_str(&format!(" !{}", print_value(&self.machine.values, ty, value as u32)));
+                    text.push_str(&format!(" !{}", print_frozen(&self.machine.values, ty, value as u32)));
                 }
             }
         }

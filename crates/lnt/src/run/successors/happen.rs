@@ -12,6 +12,8 @@ use crate::run::flows::summary_mark;
 use crate::run::machine::Halt;
 use crate::run::rest::{advance, rest};
 use crate::run::shortcuts::Next;
+use crate::run::values::Words;
+use crate::typed::TypeId;
 
 /// A place of an offer that nobody fixed: what it may be, and which of these it is now.
 pub(super) struct OpenPlace {
@@ -198,12 +200,12 @@ impl LntWorker<'_> {
         }
         for index in parts.clone() {
             let action = &code.actions[self.parts[index].action as usize];
-            for (place, &(code, _)) in action.offers.iter().enumerate() {
+            for (place, &(code, ty)) in action.offers.iter().enumerate() {
                 let value = self.value(&offer, place) as u32;
                 match code {
-                    OfferCode::Variable(slot) => self.target[slot as usize] = value,
+                    OfferCode::Variable(slot) => self.receive(slot, ty, value),
                     OfferCode::Pattern { address, .. }
-                        if !self.machine.matches(address, value, &mut self.target)? =>
+                        if !self.machine.matches(address, ty, value, &mut self.target)? =>
                     {
                         return Ok(());
                     }
@@ -241,6 +243,17 @@ impl LntWorker<'_> {
         let origin = self.origin();
         sink.computed(Step { label, target: &self.target, origin }, &self.snapshots[..self.width]);
         Ok(())
+    }
+
+    /// Keeps a value in a variable of the target state.
+    #[inline]
+    pub(super) fn receive(&mut self, slot: u32, ty: TypeId, value: u32) {
+        match self.machine.values.thaw(ty, value) {
+            Words::One([word]) => self.target[slot as usize] = word,
+            Words::Many(words) => {
+                self.target[slot as usize..slot as usize + words.len()].copy_from_slice(words);
+            }
+        }
     }
 
     /// Runs a region on in the target state. Mostly it comes to its next action; the rest is less common.

@@ -308,12 +308,12 @@ impl LntWorker<'_> {
         self.target.copy_from_slice(&self.snapshots[..self.width]);
         self.machine.marks.clear();
         self.start_part(part);
-        for (place, &(code, _)) in action.offers.iter().enumerate() {
+        for (place, &(code, ty)) in action.offers.iter().enumerate() {
             let value = self.value(&offer, place) as u32;
             match code {
-                OfferCode::Variable(slot) => self.target[slot as usize] = value,
+                OfferCode::Variable(slot) => self.receive(slot, ty, value),
                 OfferCode::Pattern { address, .. }
-                    if !self.machine.matches(address, value, &mut self.target)? =>
+                    if !self.machine.matches(address, ty, value, &mut self.target)? =>
                 {
                     return Ok(Alone::Refused);
                 }
