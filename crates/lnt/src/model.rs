@@ -15,7 +15,7 @@ use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
     FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
-    print_frozen, print_value, read_summary, summary_mark,
+    print_frozen, print_value, read_by_conditions, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -27,13 +27,13 @@ pub(crate) const EXIT_GATE: u32 = u32::MAX;
 pub struct Options {
     /// Whether steps say which source constructs fired.
     pub provenance: bool,
-    /// Whether every structured value is a row, as the naive twin has it.
-    pub rows: bool,
+    /// The naive twin: every structured value is a row, and values that nobody fixes are tried one by one.
+    pub naive: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { provenance: true, rows: false }
+        Self { provenance: true, naive: false }
     }
 }
 
@@ -56,6 +56,10 @@ pub struct LntModel {
     pub(crate) shortcuts: Shortcuts,
     /// For each region whose doing depends on few slots only, those.
     pub(crate) localities: Vec<Option<Locality>>,
+    /// For each action, the slots that decide which values it accepts.
+    pub(crate) conditions: Vec<Vec<u32>>,
+    /// Whether values that nobody fixes are named by those who take them, rather than tried one by one.
+    pub(crate) narrowing: bool,
     pub(crate) provenance: Provenance,
     initial: Result<Vec<Slot>, ModelError>,
     initial_origin: OriginId,
@@ -67,7 +71,7 @@ impl LntModel {
     /// Compiles a program from one of its processes, which has no value parameters.
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
-        let shaping = if options.rows { Shaping::Rows } else { Shaping::Fixed };
+        let shaping = if options.naive { Shaping::Rows } else { Shaping::Fixed };
         Self::shaped(program, root, telling, Starting::Root, shaping)
     }
 
@@ -107,6 +111,7 @@ impl LntModel {
         let layout = Layout::new(&code.slot_bits);
         let interrupted = interrupted_bodies(code);
         let mut model = Self {
+            conditions: read_by_conditions(code, &compiled.types),
             localities: localities(code, &compiled.types, &layout, &interrupted),
             layout,
             labels: SharedRows::new(),
@@ -115,6 +120,7 @@ impl LntModel {
             rules: rule_numbers(code),
             interrupted,
             shortcuts: Shortcuts::new(code),
+            narrowing: shaping == Shaping::Fixed,
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
             initial_origin: Provenance::NONE,

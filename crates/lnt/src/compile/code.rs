@@ -331,6 +331,15 @@ pub struct Location {
 /// Where a field is for each constructor of a type, by position; none where a constructor lacks it.
 pub type FieldPlaces = Vec<Option<FieldPlace>>;
 
+/// How a packed constructed value is made.
+#[derive(Clone, Debug)]
+pub struct PackCode {
+    /// The position of the constructor, where it lies in the value.
+    pub tag: u32,
+    /// The first bit of each field, and its bits shifted down to bit 0.
+    pub fields: Vec<(u32, u32)>,
+}
+
 /// A part of a variable that lies in slots.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotPart {
@@ -359,8 +368,8 @@ pub struct Code {
     pub accesses: Vec<(TypeId, FieldPlaces)>,
     /// Field updates: of which type, and the same for each field that changes.
     pub updates: Vec<(TypeId, Vec<FieldPlaces>)>,
-    /// Packed constructed values: what stands above the fields, and where each of these starts.
-    pub packs: Vec<(u32, Vec<u32>)>,
+    /// Packed constructed values.
+    pub packs: Vec<PackCode>,
     /// Parts of variables that lie in slots.
     pub parts: Vec<SlotPart>,
     /// For each call that passes exceptions, where each of them is caught.

@@ -3,7 +3,7 @@
 use source::Span;
 
 use super::body::{Body, Place};
-use super::code::{Application, FieldPlaces, Op, SlotPart};
+use super::code::{Application, FieldPlaces, Op, PackCode, SlotPart};
 use super::types::{FieldPlace, Kind, Storage};
 use super::{Compiler, Label};
 use crate::typed::{
@@ -101,11 +101,12 @@ impl<'p> Compiler<'p> {
                 self.expressions(body, fields);
                 let shape = &self.types[ty.index()];
                 let tag = if several { ordinal << shape.tag_shift } else { 0 };
-                let shifts: Vec<u32> = shape.fields[ordinal as usize].iter().map(|place| place.at).collect();
-                if shifts.is_empty() {
+                let fields = shape.fields[ordinal as usize].iter().map(|place| (place.at, place.mask));
+                let fields: Vec<(u32, u32)> = fields.collect();
+                if fields.is_empty() {
                     return self.emit(Op::Push(tag), span);
                 }
-                self.code.packs.push((tag, shifts));
+                self.code.packs.push(PackCode { tag, fields });
                 self.emit(Op::Pack(self.code.packs.len() as u32 - 1), span);
             }
             Storage::Wide => {

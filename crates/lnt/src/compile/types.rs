@@ -32,6 +32,8 @@ pub struct Representation {
     pub tag_shift: u32,
     /// What lists, sets and arrays consist of.
     pub element: ElementShape,
+    /// Whether values have to satisfy the condition of a predicate type, as a whole or in parts.
+    pub conditional: bool,
     /// Where the code that checks a value starts, for types with a predicate; filled by the compiler.
     pub predicate: Option<u32>,
 }
@@ -201,7 +203,31 @@ pub fn representations(program: &Program, shaping: Shaping) -> Vec<Representatio
             shapes[index].fields = fields.collect();
         }
     }
+    find_conditional(program, &mut shapes);
     shapes
+}
+
+fn find_conditional(program: &Program, shapes: &mut [Representation]) {
+    loop {
+        let mut changed = false;
+        for (index, ty) in program.types.iter().enumerate() {
+            let conditional = match &ty.kind {
+                TypeKind::Predicate { .. } => true,
+                TypeKind::Range { base, .. } => shapes[base.index()].conditional,
+                TypeKind::Array { element, .. } => shapes[element.index()].conditional,
+                TypeKind::Constructed(constructors) => constructors
+                    .iter()
+                    .flat_map(|&constructor| &program[constructor].fields)
+                    .any(|field| shapes[field.ty.index()].conditional),
+                _ => false,
+            };
+            changed |= conditional && !shapes[index].conditional;
+            shapes[index].conditional |= conditional;
+        }
+        if !changed {
+            return;
+        }
+    }
 }
 
 /// What is known of a type while its representation is found.
@@ -427,6 +453,7 @@ fn row(kind: Kind) -> Representation {
         fields: Vec::new(),
         tag_shift: 32,
         element: ElementShape::default(),
+        conditional: false,
         predicate: None,
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use model::Layout;
 
-use crate::compile::code::{Code, Landing, OfferCode, Op};
+use crate::compile::code::{ActionCode, Code, Landing, OfferCode, Op};
 use crate::compile::types::Representation;
 
 /// Local states of more bits than this are not worth remembering.
@@ -118,72 +118,101 @@ fn parallel(code: &Code, a: usize, b: usize) -> bool {
 
 /// Walks all code that a region can reach from where it rests.
 fn touched(code: &Code, types: &[Representation], region: usize) -> Touched {
-    let range = |slot: u32, words: u32| slot as usize..(slot + words) as usize;
-    let slots = code.slot_bits.len();
     let region = &code.regions[region];
-    let mut touched = Touched { read: vec![false; slots], written: vec![false; slots], leaves: false };
+    let mut touched = Touched::nothing(code);
     touched.written[region.counter as usize] = true;
-    let mut seen = vec![false; code.ops.len()];
-    let mut todo: Vec<u32> = Vec::new();
     for location in &region.locations {
-        todo.push(location.address);
         location.dead.iter().for_each(|&slot| touched.written[slot as usize] = true);
     }
-    while let Some(at) = todo.pop() {
-        if std::mem::replace(&mut seen[at as usize], true) {
-            continue;
+    touched.walk(code, types, region.locations.iter().map(|location| location.address).collect());
+    touched
+}
+
+/// For each action, the slots that its patterns and guard read and that it does not write itself.
+pub fn read_by_conditions(code: &Code, types: &[Representation]) -> Vec<Vec<u32>> {
+    let read = |action: &ActionCode| {
+        let mut touched = Touched::nothing(code);
+        let patterns = action.offers.iter().filter_map(|(offer, _)| match *offer {
+            OfferCode::Pattern { address, .. } => Some(address),
+            _ => None,
+        });
+        touched.walk(code, types, patterns.chain(action.guard).collect());
+        for &(offer, ty) in &action.offers {
+            if let OfferCode::Variable(slot) = offer {
+                touched.written[slot as usize..(slot + types[ty.index()].words()) as usize].fill(true);
+            }
         }
-        match code.ops[at as usize] {
-            Op::LoadSlot(slot) => touched.read[slot as usize] = true,
-            Op::StoreSlot(slot) => touched.written[slot as usize] = true,
-            Op::LoadSlots(slot, words) => touched.read[range(slot, words)].fill(true),
-            Op::StoreSlots(slot, words) => touched.written[range(slot, words)].fill(true),
-            Op::LoadPart(part) => {
-                let (slot, words) = code.parts[part as usize].whole;
-                touched.read[range(slot, words)].fill(true);
-            }
-            Op::StoreElement(part) => {
-                let (slot, words) = code.parts[part as usize].whole;
-                touched.written[range(slot, words)].fill(true);
-            }
-            Op::AnyValue(slot, ty) => {
-                touched.written[range(slot, types[ty.index()].words())].fill(true);
-            }
-            Op::Jump(target) => {
-                todo.push(target);
+        let read = touched.read.iter().zip(&touched.written).enumerate();
+        read.filter(|(_, (read, written))| **read && !**written).map(|(slot, _)| slot as u32).collect()
+    };
+    code.actions.iter().map(read).collect()
+}
+
+impl Touched {
+    fn nothing(code: &Code) -> Self {
+        let slots = code.slot_bits.len();
+        Self { read: vec![false; slots], written: vec![false; slots], leaves: false }
+    }
+
+    /// Adds what code touches that can be reached from these addresses.
+    fn walk(&mut self, code: &Code, types: &[Representation], mut todo: Vec<u32>) {
+        let range = |slot: u32, words: u32| slot as usize..(slot + words) as usize;
+        let mut seen = vec![false; code.ops.len()];
+        while let Some(at) = todo.pop() {
+            if std::mem::replace(&mut seen[at as usize], true) {
                 continue;
             }
-            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => todo.push(target),
-            Op::Landings(number) => {
-                todo.extend(code.landings[number as usize].iter().filter_map(Landing::address));
-            }
-            Op::Choice(choice) => {
-                todo.extend(&code.choices[choice as usize]);
-                continue;
-            }
-            Op::Act(action) => {
-                let action = &code.actions[action as usize];
-                todo.extend(action.guard);
-                for &(offer, ty) in &action.offers {
-                    let words = types[ty.index()].words();
-                    match offer {
-                        OfferCode::Slot(slot) => touched.read[range(slot, words)].fill(true),
-                        OfferCode::Variable(slot) => touched.written[range(slot, words)].fill(true),
-                        OfferCode::Computed(address) | OfferCode::Pattern { address, .. } => {
-                            todo.push(address)
+            match code.ops[at as usize] {
+                Op::LoadSlot(slot) => self.read[slot as usize] = true,
+                Op::StoreSlot(slot) => self.written[slot as usize] = true,
+                Op::LoadSlots(slot, words) => self.read[range(slot, words)].fill(true),
+                Op::StoreSlots(slot, words) => self.written[range(slot, words)].fill(true),
+                Op::LoadPart(part) => {
+                    let (slot, words) = code.parts[part as usize].whole;
+                    self.read[range(slot, words)].fill(true);
+                }
+                Op::StoreElement(part) => {
+                    let (slot, words) = code.parts[part as usize].whole;
+                    self.written[range(slot, words)].fill(true);
+                }
+                Op::AnyValue(slot, ty) => {
+                    self.written[range(slot, types[ty.index()].words())].fill(true);
+                }
+                Op::Jump(target) => {
+                    todo.push(target);
+                    continue;
+                }
+                Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => todo.push(target),
+                Op::Landings(number) => {
+                    todo.extend(code.landings[number as usize].iter().filter_map(Landing::address));
+                }
+                Op::Choice(choice) => {
+                    todo.extend(&code.choices[choice as usize]);
+                    continue;
+                }
+                Op::Act(action) => {
+                    let action = &code.actions[action as usize];
+                    todo.extend(action.guard);
+                    for &(offer, ty) in &action.offers {
+                        let words = types[ty.index()].words();
+                        match offer {
+                            OfferCode::Slot(slot) => self.read[range(slot, words)].fill(true),
+                            OfferCode::Variable(slot) => self.written[range(slot, words)].fill(true),
+                            OfferCode::Computed(address) | OfferCode::Pattern { address, .. } => {
+                                todo.push(address)
+                            }
+                            OfferCode::Constant(_) | OfferCode::Wildcard => {}
                         }
-                        OfferCode::Constant(_) | OfferCode::Wildcard => {}
                     }
                 }
+                Op::Fork(_) | Op::Throw(_) => {
+                    self.leaves = true;
+                    continue;
+                }
+                Op::End | Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Raise(_) | Op::Done => continue,
+                _ => {}
             }
-            Op::Fork(_) | Op::Throw(_) => {
-                touched.leaves = true;
-                continue;
-            }
-            Op::End | Op::Stop | Op::Fail(_) | Op::Return(_) | Op::Raise(_) | Op::Done => continue,
-            _ => {}
+            todo.push(at + 1);
         }
-        todo.push(at + 1);
     }
-    touched
 }

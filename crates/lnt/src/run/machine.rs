@@ -367,10 +367,10 @@ impl<'a> Machine<'a> {
                     self.stack.push(value);
                 }
                 Op::Pack(number) => {
-                    let (tag, shifts) = &code.packs[number as usize];
-                    let first = self.stack.len() - shifts.len();
-                    let fields = self.stack[first..].iter().zip(shifts);
-                    let value = fields.fold(*tag, |word, (field, shift)| word | field << shift);
+                    let pack = &code.packs[number as usize];
+                    let first = self.stack.len() - pack.fields.len();
+                    let fields = self.stack[first..].iter().zip(&pack.fields);
+                    let value = fields.fold(pack.tag, |word, (field, (shift, _))| word | field << shift);
                     self.stack.truncate(first);
                     self.stack.push(value);
                 }

@@ -8,9 +8,11 @@
 //! Silent ways that lead through a choice are tried on copies of the state (*snapshots*), because the choice is made
 //! only by the action. Snapshot 0 is the state itself; most regions rest right before their actions and need no other.
 
+mod candidates;
 mod encounters;
 mod happen;
 mod memory;
+mod naming;
 mod recall;
 mod synchronise;
 
@@ -174,6 +176,10 @@ pub struct LntWorker<'a> {
     fired_behind: Vec<memory::Part32>,
     /// The open places of the offer at hand.
     open: Vec<happen::OpenPlace>,
+    /// Which values actions accept that nobody fixes.
+    namings: candidates::Namings,
+    /// Values for the open places of the offer at hand.
+    candidates: Vec<u32>,
     /// Whether marks tell the flow of data, so that their order matters.
     follows: bool,
     /// The origins of what is executed on silent ways, while they are asked for.
@@ -227,6 +233,8 @@ impl<'a> LntWorker<'a> {
             packed_target: Vec::new(),
             fired_behind: Vec::new(),
             open: Vec::new(),
+            namings: candidates::Namings::default(),
+            candidates: Vec::new(),
             follows: model.compiled.code.flows,
             executed: None,
             examination: None,
@@ -675,6 +683,7 @@ impl LntWorker<'_> {
         if let Some(memory) = &mut self.memory {
             memory.states += 1;
         }
+        self.bound_namings();
         self.collect(0, 0)?;
         for index in 0..self.offers.len() {
             let offer = self.offers[index];

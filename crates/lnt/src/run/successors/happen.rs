@@ -41,6 +41,18 @@ impl LntWorker<'_> {
         open: &mut Vec<OpenPlace>,
         sink: &mut impl Sink,
     ) -> Result<(), ModelError> {
+        if self.model.narrowing {
+            let mut candidates = std::mem::take(&mut self.candidates);
+            let result = match self.candidates(offer, &mut candidates) {
+                Ok(false) => None,
+                Ok(true) => Some(self.complete_candidates(offer, &candidates, sink)),
+                Err(error) => Some(Err(error)),
+            };
+            self.candidates = candidates;
+            if let Some(result) = result {
+                return result;
+            }
+        }
         let count = offer.values.1 as usize;
         for place in 0..count {
             if self.value(&offer, place) == OPEN {
@@ -71,6 +83,37 @@ impl LntWorker<'_> {
             open[last].at += 1;
             open[last + 1..].iter_mut().for_each(|one| one.at = 0);
         }
+    }
+
+    /// Lets an offer happen once for each candidate: a value for each open place.
+    fn complete_candidates(
+        &mut self,
+        offer: Offer,
+        candidates: &[u32],
+        sink: &mut impl Sink,
+    ) -> Result<(), ModelError> {
+        let count = offer.values.1 as usize;
+        let places = (0..count).filter(|&place| self.value(&offer, place) == OPEN).count();
+        let start = self.values.len();
+        if !offer.is_short() {
+            self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
+        }
+        for candidate in candidates.chunks_exact(places) {
+            let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
+            let mut values = candidate.iter();
+            for place in 0..count {
+                if self.value(&offer, place) != OPEN {
+                    continue;
+                }
+                let Some(&value) = values.next() else { break };
+                closed.note(place, u64::from(value));
+                if !closed.is_short() {
+                    self.values[start + place] = u64::from(value);
+                }
+            }
+            self.happen(closed, sink)?;
+        }
+        Ok(())
     }
 
     /// The values that an open place may take: those that match a partner's pattern, if one has more than a variable

@@ -13,8 +13,8 @@ use crate::run::locality::Locality;
 
 /// Local states of at most this many bits are looked up in an array.
 const DIRECT_BITS: u32 = 10;
-/// More remembered numbers than this, over everything, and it is time to start over.
-const MOST_NUMBERS: usize = 1 << 19;
+/// More remembered numbers than this, over everything, and it is time to start over: 32 MB.
+const MOST_NUMBERS: usize = 1 << 23;
 /// A region that misses this often, and in more than a quarter of all states, is not worth it.
 const MANY_MISSES: u64 = 1 << 11;
 
@@ -61,6 +61,8 @@ pub(super) struct KnownPart {
     /// Whether the effect depends on values that others choose.
     pub open: bool,
     pub effect: u32,
+    /// The number of the shapes that it names where all of its values are open.
+    pub naming: u32,
 }
 
 /// What becomes of a region by an action.
@@ -103,6 +105,7 @@ pub(super) struct Memory<'a> {
     open_effects: FxHashMap<(u32, u64), u32>,
     long_values: RowSet,
     open_misses: u64,
+    open_hits: u64,
     origins: Vec<KnownOrigin>,
     /// Regions whose local states in the state at hand are not known yet.
     pub missed: Vec<u32>,
@@ -134,6 +137,7 @@ impl<'a> Memory<'a> {
             open_effects: FxHashMap::default(),
             long_values: RowSet::default(),
             open_misses: 0,
+            open_hits: 0,
             origins: vec![KnownOrigin::default(); 1 << ORIGIN_BITS],
             missed: Vec::new(),
             grown: false,
@@ -197,8 +201,10 @@ impl<'a> Memory<'a> {
 
     /// The effect of a part that gets values from others.
     #[inline]
-    pub fn open_effect(&self, part: u32, values: u64) -> u32 {
-        self.open_effects.get(&(part, values)).copied().unwrap_or(NO_EFFECT)
+    pub fn open_effect(&mut self, part: u32, values: u64) -> u32 {
+        let known = self.open_effects.get(&(part, values)).copied().unwrap_or(NO_EFFECT);
+        self.open_hits += u64::from(known != NO_EFFECT);
+        known
     }
 
     /// Remembers an effect, and gives its number.
@@ -215,7 +221,7 @@ impl<'a> Memory<'a> {
 
     /// Whether there are so many different values that looking them up does not pay.
     pub fn open_effects_vary(&self) -> bool {
-        self.open_misses > MANY_MISSES && self.open_misses * 4 > self.states
+        self.open_misses > MANY_MISSES && self.open_misses > self.open_hits
     }
 
     /// Whether too much is remembered.

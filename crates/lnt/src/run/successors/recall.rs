@@ -3,6 +3,7 @@
 use lts::OriginId;
 use model::{ModelError, PackedWorker, Slot, Step};
 
+use super::candidates::NOT_NAMED;
 use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, Part32};
 use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
@@ -131,6 +132,7 @@ impl LntWorker<'_> {
                 marks: (marks, memory.marks.len() as u32),
                 open: codes.iter().any(|(code, _)| receives(*code)),
                 effect: NO_EFFECT,
+                naming: NOT_NAMED,
             });
             part.snapshot = 0;
             part.known = memory.parts.len() as u32;
@@ -222,7 +224,7 @@ impl LntWorker<'_> {
             false if memory.open_effects_vary() => return Effect::Computed,
             false => self.number_values(offer),
         };
-        let Some(memory) = &self.memory else { return Effect::Computed };
+        let Some(memory) = &mut self.memory else { return Effect::Computed };
         match memory.open_effect(part.known, values) {
             NO_EFFECT => self.learn_open_effect(part, offer, values),
             effect => memory.effects[effect as usize],
