@@ -1,5 +1,6 @@
 /* Election of a leader in a ring of five nodes without names, after Itai and Rodeh (1990), with links that keep the
-   order: nodes draw identities, the greatest survive, and those that find themselves equal draw again. 165,406 states. */
+   order: nodes draw identities, the greatest survive, and those that find themselves equal draw again.
+   165,406 states. */
 #define N 5
 
 mtype = { drawing, announcing, waiting, repeating, chosen, ended, relaying, listening };
