@@ -104,9 +104,9 @@ fn spin_row(model: &str) -> Comparison {
     let start = Instant::now();
     let mut one = Explored::new(&file, 1);
     let table = format!("-w{}", (4.0 * one.states).log2().ceil());
-    let depth = spin::search(&folder, &[&table, &format!("-m{}", one.states)]).depth;
-    // Spin gives up if it reaches the bound itself.
-    let depth = format!("-m{}", depth + 100.0);
+    // No run without a cycle is longer than there are states. Spin gives up if it reaches the bound itself.
+    let bound = |depth: f64| format!("-m{}", depth + 100.0);
+    let depth = bound(spin::search(&folder, &[&table, &bound(one.states)]).depth);
     let (mut two, mut beside) = (f64::INFINITY, f64::INFINITY);
     let mut peer: Option<spin::Search> = None;
     let mut turns = 0;
