@@ -18,7 +18,7 @@ const STATERIGHT: &str = "bench/target/release/rust_models";
 /// The models that the engine was tuned to before there were others.
 const EARLIER: [&str; 3] = ["philosophers", "cells", "counters"];
 
-/// The models that were written without knowledge of the engine.
+/// The models that were written from the description of the language, without regard to the engine.
 const OTHERS: [&str; 15] = [
     "filter_lock",
     "ring_election",
