@@ -43,8 +43,8 @@ const IN_RUST: [&str; 3] = ["paxos", "puzzle", "filter_lock"];
 /// Programs run in turns, at least so often and so long, because a noisy machine disturbs all of them alike; but no turn
 /// begins after the limit, so that a slow model does not hold up the others.
 const TURNS: usize = 3;
-const TIME: Duration = Duration::from_secs(8);
-const LIMIT: Duration = Duration::from_secs(25);
+const TIME: Duration = Duration::from_secs(6);
+const LIMIT: Duration = Duration::from_secs(20);
 
 pub fn section() {
     if spin::is_installed() {
