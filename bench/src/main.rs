@@ -1,10 +1,11 @@
 //! Runs Watershed and its peers on the same work, one after the other, and prints what each took and the ratio.
 //!
 //! `make bench` builds everything and runs this from the root of the project. Inputs are generated once into
-//! `bench/results`. Every figure is the best of three runs (twenty-five for exploration, in turns with the peer); memory is
-//! the peak resident set of the whole process.
+//! `bench/results`. Every figure is the best of at least three runs; memory is the peak resident set of the
+//! whole process.
 
 mod conform;
+mod exploration;
 mod maude;
 mod nets;
 mod spin;
@@ -38,7 +39,7 @@ fn main() {
         transition_systems();
     }
     if runs("exploration") {
-        exploration();
+        exploration::section();
     }
     if runs("nets") {
         nets::section();
@@ -87,85 +88,6 @@ fn transition_systems() {
     let ours = best(WATERSHED, &["reduce", &c, "--by", "branching", "-o", &out("ours"), "-q"]);
     println!("| branching (c) | {:.2} s | | | {} | | |", ours.seconds, megabytes(ours.bytes));
     println!();
-}
-
-/// Exploring models, against Spin.
-fn exploration() {
-    if !spin::is_installed() {
-        println!("exploration: skipped, because spin is not installed (apt-get install spin)\n");
-        return;
-    }
-    println!("## Exploration, against Spin\n");
-    println!(
-        "One thread each; Spin's verifier compiled with -O2 -DSAFETY -DNOREDUCE. Time is of the search alone for"
-    );
-    println!(
-        "Spin and of the whole process for us. Bytes per state: the peak of the whole process for us, the memory for"
-    );
-    println!(
-        "states alone, without hash table and stack, for Spin. Two runs side by side, each on one thread, have"
-    );
-    println!(
-        "nothing to do with each other: what they gain is what the machine gives two threads at most.\n"
-    );
-    println!(
-        "| model | states | transitions | ours | Spin | transitions/s, ours over Spin's | bytes per state, ours / Spin | two threads | two runs side by side |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for model in ["philosophers", "cells", "counters"] {
-        explore_row(model);
-    }
-    println!();
-}
-
-fn explore_row(model: &str) {
-    let folder = format!("{RESULTS}/{model}");
-    spin::compile(Path::new(&format!("bench/models/{model}.pml")), &folder, &["-O2"]);
-    let file = format!("bench/models/{model}.lnt");
-    let never = Cost { seconds: f64::INFINITY, bytes: 0 };
-    let (mut one, mut two, mut beside) = (never, never, f64::INFINITY);
-    let mut peer: Option<spin::Search> = None;
-    // In turns, so that a noisy machine disturbs all of them alike; more turns where they are short.
-    let start = Instant::now();
-    let mut turns = 0;
-    while turns < 25 || start.elapsed().as_secs() < 60 {
-        turns += 1;
-        let alone = ["explore", &file, "--threads", "1", "-q"];
-        one = better(one, cost(WATERSHED, &alone));
-        two = better(two, cost(WATERSHED, &["explore", &file, "--threads", "2", "-q"]));
-        beside = beside.min(seconds_side_by_side(WATERSHED, &alone));
-        let search = spin::search(&folder, &[]);
-        if peer.is_none_or(|best| search.seconds < best.seconds) {
-            peer = Some(search);
-        }
-    }
-    let peer = peer.expect("several turns");
-    let json = json_of(&["explore", &file, "--json"]);
-    let key = |name: &str| number_after(&json, &format!("\"{name}\":"));
-    let (states, transitions) = (key("states"), key("transitions"));
-    println!(
-        "| {model} | {states} (Spin {}) | {transitions} (Spin {}) | {:.2} s | {:.2} s | {:.2} | {:.0} / {:.0} | {:.2}x | {:.2}x |",
-        peer.states,
-        peer.transitions,
-        one.seconds,
-        peer.seconds,
-        (transitions / one.seconds) / (peer.transitions / peer.seconds),
-        one.bytes as f64 / states,
-        peer.bytes / peer.states,
-        one.seconds / two.seconds,
-        2.0 * one.seconds / beside
-    );
-}
-
-/// How long two runs of a program take that begin together.
-fn seconds_side_by_side(program: &str, arguments: &[&str]) -> f64 {
-    let start = Instant::now();
-    let runs = [(); 2]
-        .map(|()| Command::new(program).args(arguments).stdout(Stdio::null()).spawn().expect("a program"));
-    for mut run in runs {
-        assert!(run.wait().expect("it ends").success(), "{program} {arguments:?} failed");
-    }
-    start.elapsed().as_secs_f64()
 }
 
 /// What measuring coverage costs, and what probes would.
@@ -316,10 +238,6 @@ fn cycles() -> String {
     fs::write(&network, format!("par {} end par\n", leaves.join(" || "))).expect("a writable file");
     check(Command::new(WATERSHED).args(["compose", &network, "-o", &file, "-q"]));
     file
-}
-
-fn better(a: Cost, b: Cost) -> Cost {
-    if b.seconds < a.seconds { b } else { a }
 }
 
 /// The best of three runs.

@@ -17,6 +17,10 @@ pub struct Search {
     pub processor: f64,
     /// What the states themselves take, compressed; the hash table comes on top.
     pub bytes: f64,
+    /// What Spin takes in all: states, hash table and stack.
+    pub total_bytes: f64,
+    /// How deep the search went.
+    pub depth: f64,
 }
 
 pub fn is_installed() -> bool {
@@ -52,5 +56,14 @@ pub fn search(folder: &str, options: &[&str]) -> Search {
         transitions: number("transitions (= stored"),
         processor,
         bytes: memory * 1_048_576.0,
+        total_bytes: number("total actual memory usage") * 1_048_576.0,
+        depth: depth_in(&text),
     }
+}
+
+/// The depth in a line such as `State-vector 20 byte, depth reached 243, errors: 0`.
+fn depth_in(text: &str) -> f64 {
+    let behind = text.split_once("depth reached ").map_or("", |(_, behind)| behind);
+    let digits = behind.find(|c: char| !c.is_ascii_digit()).map_or(behind, |end| &behind[..end]);
+    digits.parse().unwrap_or(f64::NAN)
 }
