@@ -1,6 +1,7 @@
 //! A compiled LNT program as a [`Model`].
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use lts::{LabelId, OriginId};
@@ -14,7 +15,7 @@ use crate::compile::code::{Code, ForkKind};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
-    FIRST_OBSERVATION, LntWorker, Locality, PackedLntWorker, Shortcuts, Values, initial_state, localities,
+    FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Shortcuts, Values, initial_state, localities,
     print_frozen, print_value, read_by_conditions, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
@@ -60,6 +61,8 @@ pub struct LntModel {
     pub(crate) conditions: Vec<Vec<u32>>,
     /// Whether values that nobody fixes are named by those who take them, rather than tried one by one.
     pub(crate) narrowing: bool,
+    /// Machine code, made when it pays.
+    native: OnceLock<Option<Native>>,
     pub(crate) provenance: Provenance,
     initial: Result<Vec<Slot>, ModelError>,
     initial_origin: OriginId,
@@ -121,6 +124,7 @@ impl LntModel {
             interrupted,
             shortcuts: Shortcuts::new(code),
             narrowing: shaping == Shaping::Fixed,
+            native: OnceLock::new(),
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
             initial_origin: Provenance::NONE,
@@ -143,6 +147,13 @@ impl LntModel {
         model.initially_fired =
             model.compiled.fired.iter().map(|fired| fired.load(Ordering::Relaxed)).collect();
         Ok(model)
+    }
+
+    /// The program as machine code, made by whoever asks first. Nothing where it is to be interpreted.
+    pub(crate) fn native(&self) -> Option<&Native> {
+        // The naive twin computes everything the plain way.
+        let make = || self.narrowing.then(|| Native::new(&self.compiled)).flatten();
+        self.native.get_or_init(make).as_ref()
     }
 
     /// Those of the program's warnings that concern what the root reaches: not what stands in processes and functions

@@ -35,8 +35,8 @@ pub enum Op {
     LoadLocals(u32, u32),
     /// Pops into this many words of the function's variables.
     StoreLocals(u32, u32),
-    /// Pops an offset, pushes this many words of the function's variables from there on.
-    LoadLocalsAt(u32, u32),
+    /// Pops an offset, pushes a part of a function's variable from there on, of [`Code::local_parts`].
+    LoadLocalsAt(u32),
     /// Pops a value and an index, and stores the value into an array variable of the function.
     StoreLocalElement(u32, TypeId),
     /// Pops an index, pushes how many words into an array its element lies.
@@ -355,6 +355,17 @@ pub struct SlotPart {
     pub array: TypeId,
 }
 
+/// A part of a function's variable, at an offset.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalPart {
+    /// The words of the whole variable: its first one, and how many.
+    pub whole: (u32, u32),
+    /// Where the part starts behind the variable's first word, without the offset.
+    pub from: u32,
+    /// How many words it has.
+    pub words: u32,
+}
+
 /// The compiled program.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
@@ -372,6 +383,8 @@ pub struct Code {
     pub packs: Vec<PackCode>,
     /// Parts of variables that lie in slots.
     pub parts: Vec<SlotPart>,
+    /// Parts of variables of functions.
+    pub local_parts: Vec<LocalPart>,
     /// For each call that passes exceptions, where each of them is caught.
     pub landings: Vec<Vec<Landing>>,
     /// How functions raise their exception parameters.

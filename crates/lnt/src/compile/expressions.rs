@@ -3,7 +3,7 @@
 use source::Span;
 
 use super::body::{Body, Place};
-use super::code::{Application, FieldPlaces, Op, PackCode, SlotPart};
+use super::code::{Application, FieldPlaces, LocalPart, Op, PackCode, SlotPart};
 use super::types::{FieldPlace, Kind, Storage};
 use super::{Compiler, Label};
 use crate::typed::{
@@ -209,7 +209,11 @@ impl<'p> Compiler<'p> {
                 self.code.parts.push(SlotPart { whole, from, words, indexed, array: inner.ty });
                 self.emit(Op::LoadPart(self.code.parts.len() as u32 - 1), span);
             }
-            Place::Local(local) if indexed => self.emit(Op::LoadLocalsAt(local + from, words), span),
+            Place::Local(local) if indexed => {
+                let whole = (local, self.words(inner.ty));
+                self.code.local_parts.push(LocalPart { whole, from, words });
+                self.emit(Op::LoadLocalsAt(self.code.local_parts.len() as u32 - 1), span);
+            }
             Place::Local(local) if words == 1 => self.emit(Op::LoadLocal(local + from), span),
             Place::Local(local) => self.emit(Op::LoadLocals(local + from, words), span),
             Place::Constant(_) => {}

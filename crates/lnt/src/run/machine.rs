@@ -6,6 +6,7 @@ use model::{LocalRows, ModelError};
 use source::Span;
 
 use super::builtins::Wrong;
+use super::native::Native;
 use super::values::Values;
 use crate::compile::code::{Code, FieldPlaces, Landing, Op};
 use crate::compile::types::{ElementShape, Kind, Storage, mask_of};
@@ -53,6 +54,12 @@ const NOTHING: Remembered =
     Remembered { function: u32::MAX, arguments: [0; REMEMBERED_ARGUMENTS], result: 0 };
 
 impl Remembered {
+    fn of(function: u32, arguments: &[u32]) -> Self {
+        let mut wanted = Remembered { function, ..NOTHING };
+        wanted.arguments[..arguments.len()].copy_from_slice(arguments);
+        wanted
+    }
+
     fn place(&self) -> usize {
         let mix = |hash: u64, number: u32| (hash ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let hash = self
@@ -81,7 +88,7 @@ pub struct Machine<'a> {
     runnable: Runnable<'a>,
     pub code: &'a Code,
     pub values: Values<'a>,
-    stack: Vec<u32>,
+    pub(super) stack: Vec<u32>,
     calls: Vec<Call>,
     /// Empty until a result is remembered: many machines never do.
     memory: Vec<Remembered>,
@@ -90,6 +97,11 @@ pub struct Machine<'a> {
     observations: LocalRows<'a>,
     /// What was observed since the last record, behind the place of the decision and its outcome.
     observed: Vec<u32>,
+    /// Machine code, once it pays.
+    pub native: Option<&'a Native>,
+    /// Words that go into machine code and come out of it, and the state before.
+    pub(super) io: Vec<u32>,
+    pub(super) saved: Vec<u32>,
 }
 
 /// Observations are marks as well: their numbers start here.
@@ -107,6 +119,9 @@ impl<'a> Machine<'a> {
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],
+            native: None,
+            io: Vec::new(),
+            saved: Vec::new(),
         }
     }
 
@@ -149,7 +164,7 @@ impl<'a> Machine<'a> {
         self.stack.extend_from_slice(arguments);
         let code = self.code.functions[function as usize];
         self.enter(code.arguments, code.variables, u32::MAX, None);
-        self.run_on(code.address, &mut [])?;
+        self.run_on::<false>(code.address, &mut [])?;
         Ok(self.stack.pop().unwrap_or(0))
     }
 
@@ -177,8 +192,19 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs from an address until something can happen.
+    #[inline]
     pub fn run(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
-        let result = self.run_on(address, state);
+        if let Some(native) = self.native
+            && let Some(halt) = native.run(self, address, state)
+        {
+            return Ok(halt);
+        }
+        self.interpret(address, state)
+    }
+
+    /// The same without machine code.
+    fn interpret(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
+        let result = self.run_on::<false>(address, state);
         if result.is_err() {
             self.stack.clear();
             self.calls.clear();
@@ -186,7 +212,30 @@ impl<'a> Machine<'a> {
         result
     }
 
-    fn run_on(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
+    /// Carries out one instruction that works on the stack alone. Gives whether that went well.
+    pub(super) fn single(&mut self, at: u32) -> bool {
+        self.run_on::<true>(at, &mut []).is_ok()
+    }
+
+    /// The result of a function, if it is remembered.
+    #[inline]
+    pub(super) fn recall(&mut self, function: u32, arguments: &[u32]) -> Option<u32> {
+        if self.memory.is_empty() {
+            self.memory = vec![NOTHING; MEMORY];
+        }
+        let wanted = Remembered::of(function, arguments);
+        let known = self.memory[wanted.place()];
+        (known.function == function && known.arguments == wanted.arguments).then_some(known.result)
+    }
+
+    pub(super) fn remember(&mut self, function: u32, arguments: &[u32], result: u32) {
+        let remembered = Remembered { result, ..Remembered::of(function, arguments) };
+        if let Some(place) = self.memory.get_mut(remembered.place()) {
+            *place = remembered;
+        }
+    }
+
+    fn run_on<const SINGLE: bool>(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
         let code = self.code;
         let mut at = address as usize;
         let mut fuel = FUEL;
@@ -246,10 +295,11 @@ impl<'a> Machine<'a> {
                     self.stack.copy_within(value.., first);
                     self.stack.truncate(value);
                 }
-                Op::LoadLocalsAt(local, words) => {
-                    let offset = pop!() as usize;
-                    let first = self.calls.last().map_or(0, |call| call.frame) + local as usize + offset;
-                    self.stack.extend_from_within(first..first + words as usize);
+                Op::LoadLocalsAt(number) => {
+                    let part = code.local_parts[number as usize];
+                    let local = part.whole.0 + part.from + pop!();
+                    let first = self.calls.last().map_or(0, |call| call.frame) + local as usize;
+                    self.stack.extend_from_within(first..first + part.words as usize);
                 }
                 Op::StoreLocalElement(local, array) => {
                     let words = self.values.types[array.index()].element.words as usize;
@@ -472,20 +522,26 @@ impl<'a> Machine<'a> {
                     let function = code.functions[number as usize];
                     let mut remember = None;
                     if function.remembered {
-                        if self.memory.is_empty() {
-                            self.memory = vec![NOTHING; MEMORY];
-                        }
                         let first = self.stack.len() - function.arguments as usize;
-                        let mut wanted = Remembered { function: number, ..NOTHING };
-                        wanted.arguments[..function.arguments as usize].copy_from_slice(&self.stack[first..]);
-                        let known = self.memory[wanted.place()];
-                        if known.function == number && known.arguments == wanted.arguments {
+                        let mut arguments = [0; REMEMBERED_ARGUMENTS];
+                        let arguments = &mut arguments[..function.arguments as usize];
+                        arguments.copy_from_slice(&self.stack[first..]);
+                        if let Some(known) = self.recall(number, arguments) {
                             self.stack.truncate(first);
-                            self.stack.push(known.result);
+                            self.stack.push(known);
                             at += 1;
                             continue;
                         }
-                        remember = Some(wanted);
+                        remember = Some(Remembered::of(number, arguments));
+                    }
+                    if let Some(native) = self.native
+                        && native.call(self, number)
+                    {
+                        if let (Some(remember), Some(&result)) = (remember, self.stack.last()) {
+                            self.memory[remember.place()] = Remembered { result, ..remember };
+                        }
+                        at += 1;
+                        continue;
                     }
                     self.enter(function.arguments, function.variables, at as u32 + 1, remember);
                     at = function.address as usize;
@@ -548,6 +604,9 @@ impl<'a> Machine<'a> {
                 | Op::Throw(_) => {
                     return Ok(Halt::At(at as u32));
                 }
+            }
+            if SINGLE {
+                return Ok(Halt::Done);
             }
             at += 1;
         }

@@ -5,6 +5,11 @@ mod domains;
 mod flows;
 mod locality;
 mod machine;
+#[cfg(feature = "native")]
+mod native;
+#[cfg(not(feature = "native"))]
+#[path = "not_native.rs"]
+mod native;
 mod print;
 mod rest;
 mod shortcuts;
@@ -15,6 +20,7 @@ pub use domains::{Unlisted, all_values, literal_value};
 pub use flows::{read_summary, summary_mark};
 pub use locality::{Locality, localities, read_by_conditions};
 pub use machine::{FIRST_OBSERVATION, Machine};
+pub use native::Native;
 pub use print::{print_frozen, print_value};
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};

@@ -250,10 +250,13 @@ impl Run<'_, '_, '_> {
             }
             Op::LoadLocal(local) => self.load_local(world, local, 1),
             Op::LoadLocals(local, words) => self.load_local(world, local, words),
-            Op::LoadLocalsAt(local, words) => match self.take(world) {
-                Exactly(offset) => self.load_local(world, local + offset, words),
-                _ => unknown(world, words),
-            },
+            Op::LoadLocalsAt(number) => {
+                let part = self.code.local_parts[number as usize];
+                match self.take(world) {
+                    Exactly(offset) => self.load_local(world, part.whole.0 + part.from + offset, part.words),
+                    _ => unknown(world, part.words),
+                }
+            }
             Op::StoreLocal(local) => self.store_local(world, local, 1),
             Op::StoreLocals(local, words) => self.store_local(world, local, words),
             Op::StoreLocalElement(local, array) => {

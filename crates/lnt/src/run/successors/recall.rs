@@ -12,22 +12,33 @@ use crate::run::machine::Halt;
 use crate::run::rest::rest;
 use crate::run::shortcuts::Next;
 
+/// After so many states, machine code pays.
+const MANY_STATES: u32 = 1000;
+
 /// Computes steps out of packed states on one thread.
 pub struct PackedLntWorker<'a> {
     worker: LntWorker<'a>,
     target: Vec<u32>,
+    /// How many states were computed, up to where machine code is used.
+    states: u32,
 }
 
 impl<'a> PackedLntWorker<'a> {
     pub fn new(model: &'a LntModel) -> Self {
         let memory = Memory::new(&model.localities);
-        Self { worker: LntWorker::with_memory(model, Some(memory)), target: Vec::new() }
+        Self { worker: LntWorker::with_memory(model, Some(memory)), target: Vec::new(), states: 0 }
     }
 }
 
 impl PackedWorker for PackedLntWorker<'_> {
     fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
         let worker = &mut self.worker;
+        if self.states < MANY_STATES {
+            self.states += 1;
+            if self.states == MANY_STATES {
+                worker.machine.native = worker.model.native();
+            }
+        }
         worker.packed.clear();
         worker.packed.extend_from_slice(packed);
         worker.is_unpacked = false;

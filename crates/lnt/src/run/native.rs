@@ -1,0 +1,239 @@
+//! Hot code as machine code, made by Cranelift when a model turns out to be large.
+//!
+//! Functions, guards, patterns, offers, and what a region does from one action to the next become native code
+//! ([`translate`]) that works on the words of the state and keeps values in registers. What is rare or works on rows is
+//! done by the interpreter, one instruction at a time (`help`). Where anything goes wrong (a run-time error, an endless
+//! loop, deep recursion), native code gives up and the interpreter runs the same piece again from its start: it alone
+//! decides what an error looks like, so the two can't differ in that. Tests compare both on random programs.
+//!
+//! # Safety
+//!
+//! This is the only module of the crate with `unsafe` code, and these are its grounds:
+//!
+//! - Native code is called through pointers that [`translate`] got for just that signature, from a module that
+//!   [`Native`] owns and never changes or frees while it lives; machines borrow it.
+//! - Native code reads and writes the slots of `state` that the compiler laid out, all below its length, which `run`
+//!   checks; words of `io`, which is longer than any piece needs, as [`translate`] sees to; and stack slots of its own.
+//!   Indices are compared with the bounds of their arrays before they are used.
+//! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
+//!   that borrow, and each helper ends its own before it returns.
+//! - Helpers don't unwind: what they call returns errors instead of panicking.
+#![allow(unsafe_code)]
+
+mod translate;
+
+use std::ffi::c_void;
+use std::sync::Mutex;
+
+use cranelift_jit::JITModule;
+
+use super::machine::{Halt, Machine};
+use crate::compile::Compiled;
+
+/// The words that go in and out of a piece of code, at most.
+const MOST_WORDS: usize = 1024;
+/// Calls that are nested deeper are left to the interpreter.
+const DEEPEST: u32 = 200;
+/// Jumps and calls, before the interpreter has a look.
+const FUEL: u32 = 20_000_000;
+
+/// What a piece of native code returns instead of an address.
+const DONE: i32 = -1;
+const BLOCKED: i32 = -2;
+const GAVE_UP: i32 = -3;
+
+type NativeCode = unsafe extern "C" fn(*mut Context, *mut u32, *mut u32) -> i32;
+
+/// What native code shares with its helpers.
+#[repr(C)]
+struct Context {
+    machine: *mut c_void,
+    fuel: u32,
+    depth: u32,
+}
+
+/// A piece of native code.
+#[derive(Clone, Copy)]
+struct Piece {
+    code: NativeCode,
+    /// Words that it takes from the stack, and leaves there when it is done.
+    inputs: u32,
+    outputs: u32,
+    /// Whether it changes slots.
+    writes: bool,
+}
+
+impl Piece {
+    /// Code that was built with the signature of [`NativeCode`].
+    fn new(code: *const u8, inputs: u32, outputs: u32, writes: bool) -> Self {
+        // SAFETY: see the module's head; `translate` alone calls this.
+        let code = unsafe { std::mem::transmute::<*const u8, NativeCode>(code) };
+        Self { code, inputs, outputs, writes }
+    }
+}
+
+/// The native code of a program.
+pub struct Native {
+    /// By address, the number of the piece that starts there, counted from 1.
+    starts: Vec<u32>,
+    pieces: Vec<Piece>,
+    /// By function.
+    functions: Vec<Option<Piece>>,
+    /// The slots of a state.
+    width: usize,
+    module: Mutex<Option<JITModule>>,
+}
+
+impl Native {
+    /// Translates what can be; nothing on machines that Cranelift does not know.
+    pub fn new(compiled: &Compiled) -> Option<Self> {
+        translate::translate(compiled)
+    }
+
+    /// Runs the piece that starts at an address; nothing if there is none or it gave up, and all is as before.
+    #[inline]
+    pub fn run(&self, machine: &mut Machine<'_>, address: u32, state: &mut [u32]) -> Option<Halt> {
+        let piece = self.pieces[self.starts[address as usize].checked_sub(1)? as usize];
+        if state.len() < self.width {
+            return None;
+        }
+        let mut io = std::mem::take(&mut machine.io);
+        io.resize(MOST_WORDS, 0);
+        let first = machine.stack.len() - piece.inputs as usize;
+        io[..piece.inputs as usize].copy_from_slice(&machine.stack[first..]);
+        let marks = machine.marks.len();
+        if piece.writes {
+            machine.saved.clear();
+            machine.saved.extend_from_slice(state);
+        }
+        let outcome = call(piece.code, machine, state, &mut io);
+        let halt = match outcome {
+            GAVE_UP => {
+                if piece.writes {
+                    state.copy_from_slice(&machine.saved);
+                }
+                machine.marks.truncate(marks);
+                None
+            }
+            DONE => {
+                machine.stack.truncate(first);
+                machine.stack.extend_from_slice(&io[..piece.outputs as usize]);
+                Some(Halt::Done)
+            }
+            BLOCKED => {
+                machine.stack.truncate(first);
+                Some(Halt::Blocked)
+            }
+            address => {
+                machine.stack.truncate(first);
+                Some(Halt::At(address as u32))
+            }
+        };
+        machine.io = io;
+        halt
+    }
+
+    /// Calls a function whose arguments are on the stack and leaves its results there; false if there is none or it
+    /// gave up.
+    #[inline]
+    pub fn call(&self, machine: &mut Machine<'_>, function: u32) -> bool {
+        let Some(piece) = self.functions[function as usize] else { return false };
+        let mut io = std::mem::take(&mut machine.io);
+        io.resize(MOST_WORDS, 0);
+        let first = machine.stack.len() - piece.inputs as usize;
+        io[..piece.inputs as usize].copy_from_slice(&machine.stack[first..]);
+        let done = call(piece.code, machine, &mut [], &mut io) == DONE;
+        if done {
+            machine.stack.truncate(first);
+            machine.stack.extend_from_slice(&io[..piece.outputs as usize]);
+        }
+        machine.io = io;
+        done
+    }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        let module = self.module.get_mut().ok().and_then(Option::take);
+        if let Some(module) = module {
+            // SAFETY: nobody can call the code any more: whoever does borrows `self`.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+#[inline]
+fn call(code: NativeCode, machine: &mut Machine<'_>, state: &mut [u32], io: &mut [u32]) -> i32 {
+    let mut context = Context { machine: std::ptr::from_mut(machine).cast(), fuel: FUEL, depth: 0 };
+    // SAFETY: see the module's head.
+    unsafe { code(&raw mut context, state.as_mut_ptr(), io.as_mut_ptr()) }
+}
+
+/// The machine behind a context.
+///
+/// # Safety
+/// The context is that of the call at hand, and no other reference to its machine is used meanwhile.
+unsafe fn machine<'m>(context: *mut Context) -> &'m mut Machine<'static> {
+    // SAFETY: as above; what the machine borrows outlives the call.
+    unsafe { &mut *(*context).machine.cast::<Machine<'static>>() }
+}
+
+/// Carries out one instruction on words; 0 if that went well.
+extern "C" fn help(context: *mut Context, at: u32, words: *mut u32, inputs: u32, outputs: u32) -> i32 {
+    // SAFETY: see the module's head; the stack slot behind `words` is as long as both counts.
+    let (machine, words) = unsafe {
+        let words = std::slice::from_raw_parts_mut(words, inputs.max(outputs) as usize);
+        (machine(context), words)
+    };
+    let first = machine.stack.len();
+    machine.stack.extend_from_slice(&words[..inputs as usize]);
+    let done = machine.single(at);
+    let done = done && machine.stack.len() == first + outputs as usize;
+    if done {
+        words[..outputs as usize].copy_from_slice(&machine.stack[first..]);
+    }
+    machine.stack.truncate(first);
+    i32::from(!done)
+}
+
+/// A word of a row.
+extern "C" fn component(context: *mut Context, row: u32, position: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.values.row(row).get(position as usize).copied().unwrap_or(0)
+}
+
+/// How many words a row has.
+extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.values.row(row).len() as u32
+}
+
+/// A construct has fired.
+extern "C" fn mark(context: *mut Context, mark: u32) {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.marks.push(mark);
+}
+
+/// Looks up the remembered result of a function; 1 if there is one, and then it is the first word.
+extern "C" fn recall(context: *mut Context, function: u32, words: *mut u32, count: u32) -> i32 {
+    // SAFETY: see the module's head; `words` are the arguments.
+    let (machine, words) =
+        unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count.max(1) as usize)) };
+    match machine.recall(function, &words[..count as usize]) {
+        Some(result) => {
+            words[0] = result;
+            1
+        }
+        None => 0,
+    }
+}
+
+/// Remembers the result of a function.
+extern "C" fn remember(context: *mut Context, function: u32, words: *mut u32, count: u32, result: u32) {
+    // SAFETY: see the module's head; `words` are the arguments.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
+    machine.remember(function, words, result);
+}

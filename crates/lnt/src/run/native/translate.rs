@@ -1,0 +1,1323 @@
+//! From instructions to Cranelift's intermediate language.
+//!
+//! A piece of code is all that can be reached from its start up to where it ends. How deep the stack is at an
+//! instruction is always the same, so that every place of the stack is a variable of the function being built, and so is
+//! every word of its own variables; arrays that are indexed lie in memory.
+
+use std::sync::Mutex;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AbiParam, Block, FuncRef, InstBuilder, MemFlags, Signature, StackSlot, StackSlotData, StackSlotKind, Type,
+    UserFuncName, Value, types,
+};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use rustc_hash::FxHashMap;
+
+use super::{BLOCKED, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, Native, Piece};
+use crate::compile::Compiled;
+use crate::compile::code::{Application, Code, OfferCode, Op};
+use crate::compile::types::{Kind, Representation, Storage, mask_of};
+use crate::typed::{Builtin, TypeId};
+
+/// Programs of more instructions than this, counted for each piece, are translated only in part.
+const MOST_OPS: usize = 60_000;
+
+/// What is translated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// A function, by number.
+    Function(u32),
+    /// Code that runs on a state from an address, with words on the stack.
+    At(u32, u32),
+}
+
+pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("is_pic", "false"),
+        ("enable_probestack", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+    ] {
+        flags.set(name, value).ok()?;
+    }
+    let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    builder.symbol("help", super::help as *const u8);
+    builder.symbol("component", super::component as *const u8);
+    builder.symbol("row_length", super::row_length as *const u8);
+    builder.symbol("mark", super::mark as *const u8);
+    builder.symbol("recall", super::recall as *const u8);
+    builder.symbol("remember", super::remember as *const u8);
+    let mut module = JITModule::new(builder);
+    let pointer = module.target_config().pointer_type();
+    let word = types::I32;
+    let mut import = |name: &str, parameters: &[Type], result: Option<Type>| {
+        let mut signature = module.make_signature();
+        signature.params.extend(parameters.iter().map(|&ty| AbiParam::new(ty)));
+        signature.returns.extend(result.map(AbiParam::new));
+        module.declare_function(name, Linkage::Import, &signature).ok()
+    };
+    let helpers = Helpers {
+        help: import("help", &[pointer, word, pointer, word, word], Some(word))?,
+        component: import("component", &[pointer, word, word], Some(word))?,
+        row_length: import("row_length", &[pointer, word], Some(word))?,
+        mark: import("mark", &[pointer, word], None)?,
+        recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
+        remember: import("remember", &[pointer, word, pointer, word, word], None)?,
+    };
+    let mut signature = module.make_signature();
+    signature.params.extend([pointer; 3].map(AbiParam::new));
+    signature.returns.push(AbiParam::new(word));
+
+    let code = &compiled.code;
+    let outlines = outlines(compiled);
+    let mut translator = Translator { compiled, module, helpers, pointer, signature, outlines };
+    translator.declare()?;
+    let mut context = translator.module.make_context();
+    let mut building = FunctionBuilderContext::new();
+    let (mut functions, mut pieces) = (Vec::new(), Vec::new());
+    for number in 0..translator.outlines.len() {
+        let outline = &translator.outlines[number];
+        let Some(id) = outline.id else { continue };
+        let start = outline.start;
+        context.func.signature = translator.signature.clone();
+        context.func.name = UserFuncName::user(0, number as u32);
+        let built = translator.build(number, &mut context.func, &mut building)?;
+        translator.module.define_function(id, &mut context).ok()?;
+        translator.module.clear_context(&mut context);
+        match start {
+            Start::Function(function) => functions.push((function, id, built)),
+            Start::At(address, _) => pieces.push((address, id, built)),
+        }
+    }
+    translator.module.finalize_definitions().ok()?;
+    let module = translator.module;
+    let piece = |id: FuncId, built: &Built| {
+        let pointer = module.get_finalized_function(id);
+        Piece::new(pointer, built.inputs, built.outputs, built.writes)
+    };
+    let mut native = Native {
+        starts: vec![0; code.ops.len() + 1],
+        pieces: Vec::new(),
+        functions: vec![None; code.functions.len()],
+        width: code.slot_bits.len(),
+        module: Mutex::new(None),
+    };
+    for (function, id, built) in &functions {
+        native.functions[*function as usize] = Some(piece(*id, built));
+    }
+    for (address, id, built) in &pieces {
+        native.pieces.push(piece(*id, built));
+        native.starts[*address as usize] = native.pieces.len() as u32;
+    }
+    native.module = Mutex::new(Some(module));
+    Some(native)
+}
+
+/// What is known of a piece before it is built.
+struct Outline {
+    start: Start,
+    /// The functions that it calls.
+    calls: Vec<u32>,
+    /// The most words that the interpreter gets or gives.
+    helped: u32,
+    /// Whether it can be translated; then its name in the module.
+    id: Option<FuncId>,
+    translatable: bool,
+    /// Whether a call of it takes long, so that results are worth remembering.
+    takes_long: bool,
+}
+
+/// All pieces, functions first and in order.
+fn outlines(compiled: &Compiled) -> Vec<Outline> {
+    let code = &compiled.code;
+    let mut starts: Vec<Start> = (0..code.functions.len() as u32).map(Start::Function).collect();
+    for action in &code.actions {
+        starts.extend(action.guard.map(|address| Start::At(address, 0)));
+        for &(offer, ty) in &action.offers {
+            match offer {
+                OfferCode::Computed(address) => starts.push(Start::At(address, 0)),
+                OfferCode::Pattern { address, .. } => {
+                    starts.push(Start::At(address, compiled.types[ty.index()].words()));
+                }
+                _ => {}
+            }
+        }
+    }
+    for (at, op) in code.ops.iter().enumerate() {
+        match *op {
+            Op::Act(_) | Op::AnyValue(..) => starts.push(Start::At(at as u32 + 1, 0)),
+            Op::Choice(choice) => {
+                starts.extend(code.choices[choice as usize].iter().map(|&target| Start::At(target, 0)));
+            }
+            _ => {}
+        }
+    }
+    let mut seen: FxHashMap<u32, ()> = FxHashMap::default();
+    starts.retain(|start| match start {
+        Start::Function(_) => true,
+        Start::At(address, _) => seen.insert(*address, ()).is_none(),
+    });
+    let mut left = MOST_OPS;
+    let outline = |start: Start| {
+        let address = match start {
+            Start::Function(number) => code.functions[number as usize].address,
+            Start::At(address, _) => address,
+        };
+        let reached = reached(code, address);
+        let calls: Vec<u32> = reached
+            .iter()
+            .filter_map(|&at| match code.ops[at] {
+                Op::Call(number) => Some(number),
+                _ => None,
+            })
+            .collect();
+        let helped = reached.iter().map(|&at| words(compiled, code.ops[at])).map(|(a, b)| a.max(b)).max();
+        let helped = helped.unwrap_or(0);
+        // Native code uses the stack of its thread.
+        let frame = match start {
+            Start::Function(number) => code.functions[number as usize].variables + helped,
+            Start::At(..) => helped,
+        };
+        // Code that rests at once has nothing to gain.
+        let trivial = matches!(start, Start::At(..)) && reached.len() <= 1;
+        let translatable = !trivial
+            && frame <= MOST_WORDS as u32
+            && reached.len() <= left
+            && reached.iter().all(|&at| can_translate(compiled, at));
+        if translatable {
+            left -= reached.len();
+        }
+        let takes_long = reached.iter().any(|&at| match code.ops[at] {
+            Op::Call(_) => true,
+            Op::Jump(target) => target as usize <= at,
+            op => is_helped(compiled, op),
+        });
+        Outline { start, calls, helped, id: None, translatable, takes_long }
+    };
+    let mut outlines: Vec<Outline> = starts.into_iter().map(outline).collect();
+    // What calls a function that stays with the interpreter stays there too.
+    loop {
+        let lost: Vec<usize> = (0..outlines.len())
+            .filter(|&at| outlines[at].translatable)
+            .filter(|&at| outlines[at].calls.iter().any(|&called| !outlines[called as usize].translatable))
+            .collect();
+        if lost.is_empty() {
+            return outlines;
+        }
+        lost.into_iter().for_each(|at| outlines[at].translatable = false);
+    }
+}
+
+/// The addresses of the instructions that a piece consists of.
+fn reached(code: &Code, start: u32) -> Vec<usize> {
+    let mut seen = vec![start as usize];
+    let mut known: FxHashMap<usize, ()> = FxHashMap::from_iter([(start as usize, ())]);
+    let mut next = 0;
+    while next < seen.len() {
+        let at = seen[next];
+        next += 1;
+        for target in followers(code.ops[at], at) {
+            if known.insert(target, ()).is_none() {
+                seen.push(target);
+            }
+        }
+        if seen.len() > MOST_OPS {
+            break;
+        }
+    }
+    seen
+}
+
+fn followers(op: Op, at: usize) -> Vec<usize> {
+    match op {
+        Op::Jump(target) => vec![target as usize],
+        Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => vec![at + 1, target as usize],
+        Op::Return(_)
+        | Op::Raise(_)
+        | Op::Fail(_)
+        | Op::Done
+        | Op::Choice(_)
+        | Op::AnyValue(..)
+        | Op::Act(_)
+        | Op::Fork(_)
+        | Op::End
+        | Op::Stop
+        | Op::Throw(_) => Vec::new(),
+        _ => vec![at + 1],
+    }
+}
+
+fn can_translate(compiled: &Compiled, at: usize) -> bool {
+    match compiled.code.ops[at] {
+        Op::Fire(_) | Op::FireOutcome(_) | Op::Observe(_) | Op::Record(..) => false,
+        Op::IndexOffset(ty) | Op::StoreLocalElement(_, ty) | Op::Element(ty) | Op::ChangeElement(ty) => {
+            let (inputs, outputs) = words(compiled, compiled.code.ops[at]);
+            inputs.max(outputs) as usize <= MOST_WORDS && has_small_bounds(&compiled.types[ty.index()])
+        }
+        Op::StoreElement(part) => {
+            let array = compiled.code.parts[part as usize].array;
+            has_small_bounds(&compiled.types[array.index()])
+        }
+        op => {
+            let (inputs, outputs) = words(compiled, op);
+            inputs.max(outputs) as usize <= MOST_WORDS
+        }
+    }
+}
+
+fn has_small_bounds(shape: &Representation) -> bool {
+    let Kind::Array { lower, length, .. } = shape.kind else { return false };
+    i32::try_from(lower).is_ok() && i64::try_from(length).is_ok_and(|length| lower + length <= i64::from(i32::MAX))
+}
+
+/// How many words an instruction takes from the stack and leaves there, for those that are carried out by the
+/// interpreter.
+fn words(compiled: &Compiled, op: Op) -> (u32, u32) {
+    let of = |ty: TypeId| compiled.types[ty.index()].words();
+    let element = |ty: TypeId| compiled.types[ty.index()].element.words;
+    match op {
+        Op::Apply(number) => {
+            let application = &compiled.code.applications[number as usize];
+            (application.words, of(application.result))
+        }
+        Op::MakeRow(_, words) => (words, 1),
+        Op::Components(_, words) => (1, words),
+        Op::Field(number) => {
+            let (ty, places) = &compiled.code.accesses[number as usize];
+            (of(*ty), places.iter().flatten().next().map_or(1, |place| place.words))
+        }
+        Op::Update(number) => {
+            let (ty, fields) = &compiled.code.updates[number as usize];
+            let new = fields.iter().map(|places| places.iter().flatten().next().map_or(1, |place| place.words));
+            (of(*ty) + new.sum::<u32>(), of(*ty))
+        }
+        Op::Collection(ty, count) => (count * element(ty), of(ty)),
+        Op::Fill(ty) => (element(ty), of(ty)),
+        Op::Element(ty) => (of(ty) + 1, element(ty)),
+        Op::ChangeElement(ty) => (of(ty) + 1 + element(ty), of(ty)),
+        Op::IsEmpty(_) | Op::Tail(_) => (1, 1),
+        Op::Head(ty) => (1, element(ty)),
+        _ => (0, 0),
+    }
+}
+
+/// Whether the interpreter carries out an instruction.
+fn is_helped(compiled: &Compiled, op: Op) -> bool {
+    match op {
+        Op::Apply(number) => {
+            !is_simple(&compiled.types, &compiled.code.applications[number as usize])
+        }
+        Op::MakeRow(..) | Op::Components(..) | Op::Field(_) | Op::Update(_) | Op::Tail(_) => true,
+        Op::Collection(ty, _) => compiled.types[ty.index()].storage == Storage::Row,
+        _ => false,
+    }
+}
+
+fn number_of(shape: &Representation) -> Option<(i64, i64, i64)> {
+    match shape.kind {
+        Kind::Number { lower, upper, offset, .. } => Some((lower, upper, offset)),
+        _ => None,
+    }
+}
+
+fn is_mask(shape: &Representation) -> bool {
+    shape.storage == Storage::Packed && matches!(shape.kind, Kind::List { sorted: true, .. })
+}
+
+/// Whether an operation takes a few machine instructions.
+fn is_simple(types: &[Representation], application: &Application) -> bool {
+    let shape = |ty: TypeId| &types[ty.index()];
+    let (operand, second, result) =
+        (shape(application.operand), shape(application.second), shape(application.result));
+    let numbers = number_of(operand).is_some() && number_of(result).is_some();
+    match application.operation {
+        Builtin::Multiply | Builtin::Divide | Builtin::Modulo | Builtin::Remainder => {
+            numbers && number_of(second).is_some()
+        }
+        Builtin::Add | Builtin::Subtract => numbers && number_of(second).is_some(),
+        Builtin::Convert | Builtin::Successor | Builtin::Predecessor => numbers,
+        Builtin::Minimum | Builtin::Maximum => operand.ordered && application.operand == application.second,
+        Builtin::Cons | Builtin::Insert | Builtin::Append | Builtin::Remove | Builtin::Member => {
+            is_mask(second) && operand.words() == 1
+        }
+        Builtin::Union | Builtin::Intersection | Builtin::Difference | Builtin::Subset => {
+            is_mask(operand) && is_mask(second)
+        }
+        Builtin::Length => is_mask(operand) && number_of(result).is_some(),
+        _ => false,
+    }
+}
+
+struct Helpers {
+    help: FuncId,
+    component: FuncId,
+    row_length: FuncId,
+    mark: FuncId,
+    recall: FuncId,
+    remember: FuncId,
+}
+
+struct Translator<'c> {
+    compiled: &'c Compiled,
+    module: JITModule,
+    helpers: Helpers,
+    pointer: Type,
+    signature: Signature,
+    outlines: Vec<Outline>,
+}
+
+/// What is known of a piece once it is built.
+struct Built {
+    inputs: u32,
+    outputs: u32,
+    writes: bool,
+}
+
+impl Translator<'_> {
+    fn declare(&mut self) -> Option<()> {
+        for (number, outline) in self.outlines.iter_mut().enumerate() {
+            if outline.translatable {
+                let name = format!("piece{number}");
+                let id = self.module.declare_function(&name, Linkage::Local, &self.signature).ok()?;
+                outline.id = Some(id);
+            }
+        }
+        Some(())
+    }
+
+    fn build(
+        &mut self,
+        number: usize,
+        function: &mut cranelift_codegen::ir::Function,
+        building: &mut FunctionBuilderContext,
+    ) -> Option<Built> {
+        let start = self.outlines[number].start;
+        let code = &self.compiled.code;
+        let (address, inputs, variables) = match start {
+            Start::Function(number) => {
+                let function = code.functions[number as usize];
+                (function.address, function.arguments, function.variables)
+            }
+            Start::At(address, inputs) => (address, inputs, 0),
+        };
+        if inputs as usize > MOST_WORDS || variables as usize > 4 * MOST_WORDS {
+            return None;
+        }
+        let reached = reached(code, address);
+        let mut in_memory = vec![false; variables as usize];
+        for &at in &reached {
+            let (first, words) = match code.ops[at] {
+                Op::LoadLocalsAt(number) => code.local_parts[number as usize].whole,
+                Op::StoreLocalElement(local, ty) => (local, self.compiled.types[ty.index()].words()),
+                _ => continue,
+            };
+            in_memory[first as usize..(first + words) as usize].fill(true);
+        }
+        let mut builder = FunctionBuilder::new(function, building);
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let parameters: Vec<Value> = builder.block_params(entry).to_vec();
+        let [context, state, io] = parameters[..] else { return None };
+        let gives_up = builder.create_block();
+        let frame_bytes = 4 * variables.max(1);
+        let frame = in_memory.iter().any(|&one| one).then(|| slot(&mut builder, frame_bytes));
+        let mut body = Building {
+            compiled: self.compiled,
+            module: &mut self.module,
+            outlines: &self.outlines,
+            helpers: &self.helpers,
+            references: FxHashMap::default(),
+            builder,
+            pointer: self.pointer,
+            context,
+            state,
+            io,
+            gives_up,
+            frame,
+            in_memory,
+            locals: Vec::new(),
+            places: Vec::new(),
+            stack: Vec::new(),
+            spill: None,
+            helped: self.outlines[number].helped,
+            blocks: FxHashMap::default(),
+            todo: Vec::new(),
+            outputs: None,
+            writes: false,
+        };
+        for word in 0..variables {
+            let local = body.builder.declare_var(types::I32);
+            body.locals.push(local);
+            let value = match word < inputs {
+                true => body.load_io(word),
+                false => body.constant(0),
+            };
+            body.store_local(word, value);
+        }
+        if let Start::At(..) = start {
+            for word in 0..inputs {
+                let value = body.load_io(word);
+                body.stack.push(value);
+            }
+        }
+        body.go_to(address as usize)?;
+        while let Some((at, depth)) = body.todo.pop() {
+            body.block(at, depth)?;
+        }
+        body.builder.switch_to_block(gives_up);
+        let status = body.constant(GAVE_UP);
+        body.builder.ins().return_(&[status]);
+        body.builder.seal_all_blocks();
+        let (outputs, writes) = (body.outputs.unwrap_or(0), body.writes);
+        body.builder.finalize();
+        Some(Built { inputs, outputs, writes })
+    }
+}
+
+fn slot(builder: &mut FunctionBuilder<'_>, bytes: u32) -> StackSlot {
+    builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3))
+}
+
+/// A piece while it is built.
+struct Building<'b> {
+    compiled: &'b Compiled,
+    module: &'b mut JITModule,
+    outlines: &'b [Outline],
+    helpers: &'b Helpers,
+    references: FxHashMap<FuncId, FuncRef>,
+    builder: FunctionBuilder<'b>,
+    pointer: Type,
+    context: Value,
+    state: Value,
+    io: Value,
+    gives_up: Block,
+    /// Variables that are indexed.
+    frame: Option<StackSlot>,
+    in_memory: Vec<bool>,
+    locals: Vec<Variable>,
+    /// The places of the stack, between blocks and within one.
+    places: Vec<Variable>,
+    stack: Vec<Value>,
+    /// Where words lie that helpers work on, and how many.
+    spill: Option<StackSlot>,
+    helped: u32,
+    blocks: FxHashMap<usize, (Block, usize)>,
+    todo: Vec<(usize, usize)>,
+    outputs: Option<u32>,
+    writes: bool,
+}
+
+/// Every access stays inside of what it accesses.
+fn trusted() -> MemFlags {
+    MemFlags::trusted()
+}
+
+impl Building<'_> {
+    fn constant(&mut self, value: i32) -> Value {
+        self.builder.ins().iconst(types::I32, i64::from(value as u32))
+    }
+
+    fn word(&mut self, value: u32) -> Value {
+        self.constant(value as i32)
+    }
+
+    fn load_io(&mut self, word: u32) -> Value {
+        self.builder.ins().load(types::I32, trusted(), self.io, offset(word))
+    }
+
+    fn pop(&mut self) -> Option<Value> {
+        self.stack.pop()
+    }
+
+    fn pop_many(&mut self, words: u32) -> Option<Vec<Value>> {
+        let first = self.stack.len().checked_sub(words as usize)?;
+        Some(self.stack.split_off(first))
+    }
+
+    fn load_local(&mut self, word: u32) -> Value {
+        match self.frame {
+            Some(frame) if self.in_memory[word as usize] => {
+                self.builder.ins().stack_load(types::I32, frame, offset(word))
+            }
+            _ => self.builder.use_var(self.locals[word as usize]),
+        }
+    }
+
+    fn store_local(&mut self, word: u32, value: Value) {
+        match self.frame {
+            Some(frame) if self.in_memory[word as usize] => {
+                self.builder.ins().stack_store(value, frame, offset(word));
+            }
+            _ => self.builder.def_var(self.locals[word as usize], value),
+        }
+    }
+
+    /// The block at an address, where the stack is as deep as now.
+    fn block_at(&mut self, at: usize) -> Option<Block> {
+        let depth = self.stack.len();
+        if let Some(&(block, known)) = self.blocks.get(&at) {
+            debug_assert_eq!(known, depth, "the stack has different depths at {at}");
+            return (known == depth).then_some(block);
+        }
+        let block = self.builder.create_block();
+        self.blocks.insert(at, (block, depth));
+        self.todo.push((at, depth));
+        Some(block)
+    }
+
+    /// Keeps the stack for the blocks that follow.
+    fn keep_stack(&mut self) {
+        while self.places.len() < self.stack.len() {
+            let place = self.builder.declare_var(types::I32);
+            self.places.push(place);
+        }
+        for at in 0..self.stack.len() {
+            self.builder.def_var(self.places[at], self.stack[at]);
+        }
+    }
+
+    fn go_to(&mut self, at: usize) -> Option<()> {
+        self.keep_stack();
+        let block = self.block_at(at)?;
+        self.builder.ins().jump(block, &[]);
+        Some(())
+    }
+
+    /// Gives up unless a condition holds.
+    fn require(&mut self, condition: Value) {
+        let good = self.builder.create_block();
+        self.builder.ins().brif(condition, good, &[], self.gives_up, &[]);
+        self.builder.switch_to_block(good);
+    }
+
+    fn give_up(&mut self) {
+        self.builder.ins().jump(self.gives_up, &[]);
+    }
+
+    fn reference(&mut self, id: FuncId) -> FuncRef {
+        if let Some(&known) = self.references.get(&id) {
+            return known;
+        }
+        let reference = self.module.declare_func_in_func(id, self.builder.func);
+        self.references.insert(id, reference);
+        reference
+    }
+
+    fn burn(&mut self) {
+        let at = std::mem::offset_of!(Context, fuel) as i32;
+        let fuel = self.builder.ins().load(types::I32, trusted(), self.context, at);
+        self.require(fuel);
+        let less = self.builder.ins().iadd_imm(fuel, -1);
+        self.builder.ins().store(trusted(), less, self.context, at);
+    }
+
+    /// One block: from an address to where control leaves.
+    fn block(&mut self, start: usize, depth: usize) -> Option<()> {
+        let (block, _) = self.blocks[&start];
+        self.builder.switch_to_block(block);
+        self.stack.clear();
+        for at in 0..depth {
+            let value = self.builder.use_var(self.places[at]);
+            self.stack.push(value);
+        }
+        let mut at = start;
+        loop {
+            // Code that others come to as well is a block of its own.
+            if at != start && self.blocks.contains_key(&at) {
+                return self.go_to(at);
+            }
+            if self.op(at)? {
+                return Some(());
+            }
+            at += 1;
+        }
+    }
+
+    fn halt(&mut self, status: i32) {
+        let status = self.constant(status);
+        self.builder.ins().return_(&[status]);
+    }
+
+    /// Writes the words on top of the stack out and returns.
+    fn finish(&mut self, words: u32) -> Option<()> {
+        let values = self.pop_many(words)?;
+        for (at, value) in values.into_iter().enumerate() {
+            self.builder.ins().store(trusted(), value, self.io, offset(at as u32));
+        }
+        if self.outputs.is_some_and(|outputs| outputs != words) || words as usize > MOST_WORDS {
+            return None;
+        }
+        self.outputs = Some(words);
+        self.halt(DONE);
+        Some(())
+    }
+
+    /// One instruction. Gives whether control leaves here.
+    fn op(&mut self, at: usize) -> Option<bool> {
+        let compiled = self.compiled;
+        let code = &compiled.code;
+        match code.ops[at] {
+            Op::Push(value) => {
+                let value = self.word(value);
+                self.stack.push(value);
+            }
+            Op::LoadSlot(slot) => self.load_slots(slot, 1),
+            Op::LoadSlots(slot, words) => self.load_slots(slot, words),
+            Op::StoreSlot(slot) => self.store_slots(slot, 1)?,
+            Op::StoreSlots(slot, words) => self.store_slots(slot, words)?,
+            Op::LoadPart(number) => {
+                let part = code.parts[number as usize];
+                let base = match part.indexed {
+                    true => {
+                        let offset = self.pop()?;
+                        self.element_address(self.state, offset)
+                    }
+                    false => self.state,
+                };
+                for word in 0..part.words {
+                    let at = offset(part.whole.0 + part.from + word);
+                    let value = self.builder.ins().load(types::I32, trusted(), base, at);
+                    self.stack.push(value);
+                }
+            }
+            Op::StoreElement(number) => {
+                let part = code.parts[number as usize];
+                let values = self.pop_many(part.words)?;
+                let index = self.pop()?;
+                let position = self.position(part.array, index)?;
+                let offset_words = self.builder.ins().imul_imm(position, i64::from(part.words));
+                let base = self.element_address(self.state, offset_words);
+                for (word, value) in values.into_iter().enumerate() {
+                    let at = offset(part.whole.0 + word as u32);
+                    self.builder.ins().store(trusted(), value, base, at);
+                }
+                self.writes = true;
+            }
+            Op::LoadLocal(local) => {
+                let value = self.load_local(local);
+                self.stack.push(value);
+            }
+            Op::LoadLocals(local, words) => {
+                for word in local..local + words {
+                    let value = self.load_local(word);
+                    self.stack.push(value);
+                }
+            }
+            Op::StoreLocal(local) => {
+                let value = self.pop()?;
+                self.store_local(local, value);
+            }
+            Op::StoreLocals(local, words) => {
+                for (value, word) in self.pop_many(words)?.into_iter().zip(local..) {
+                    self.store_local(word, value);
+                }
+            }
+            Op::LoadLocalsAt(number) => {
+                let part = code.local_parts[number as usize];
+                let offset_words = self.pop()?;
+                let frame = self.builder.ins().stack_addr(self.pointer, self.frame?, 0);
+                let base = self.element_address(frame, offset_words);
+                for word in 0..part.words {
+                    let at = offset(part.whole.0 + part.from + word);
+                    let value = self.builder.ins().load(types::I32, trusted(), base, at);
+                    self.stack.push(value);
+                }
+            }
+            Op::StoreLocalElement(local, array) => {
+                let words = compiled.types[array.index()].element.words;
+                let values = self.pop_many(words)?;
+                let index = self.pop()?;
+                let position = self.position(array, index)?;
+                let offset_words = self.builder.ins().imul_imm(position, i64::from(words));
+                let frame = self.builder.ins().stack_addr(self.pointer, self.frame?, 0);
+                let base = self.element_address(frame, offset_words);
+                for (word, value) in values.into_iter().enumerate() {
+                    self.builder.ins().store(trusted(), value, base, offset(local + word as u32));
+                }
+            }
+            Op::IndexOffset(array) => {
+                let index = self.pop()?;
+                let position = self.position(array, index)?;
+                let words = compiled.types[array.index()].element.words;
+                let offset_words = self.builder.ins().imul_imm(position, i64::from(words));
+                self.stack.push(offset_words);
+            }
+            Op::AddOffsets => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                let sum = self.builder.ins().iadd(a, b);
+                self.stack.push(sum);
+            }
+            Op::Pick(depth) => {
+                let value = *self.stack.get(self.stack.len().checked_sub(1 + depth as usize)?)?;
+                self.stack.push(value);
+            }
+            Op::PickMany(depth, words) => {
+                let first = self.stack.len().checked_sub(1 + depth as usize)?;
+                self.stack.extend_from_within(first..first + words as usize);
+            }
+            Op::Pop(words) => _ = self.pop_many(words)?,
+            Op::Jump(target) => {
+                if target as usize <= at {
+                    self.burn();
+                }
+                self.go_to(target as usize)?;
+                return Some(true);
+            }
+            Op::JumpIfFalse(target) => return self.branch(at + 1, target as usize),
+            Op::JumpIfTrue(target) => return self.branch(target as usize, at + 1),
+            Op::Equal => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                self.push_comparison(IntCC::Equal, a, b);
+            }
+            Op::EqualMany(words) => {
+                let (b, a) = (self.pop_many(words)?, self.pop_many(words)?);
+                let mut differs = self.constant(0);
+                for (a, b) in a.into_iter().zip(b) {
+                    let different = self.builder.ins().bxor(a, b);
+                    differs = self.builder.ins().bor(differs, different);
+                }
+                let zero = self.constant(0);
+                self.push_comparison(IntCC::Equal, differs, zero);
+            }
+            Op::Less => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                self.push_comparison(IntCC::UnsignedLessThan, a, b);
+            }
+            Op::LessEqual => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                self.push_comparison(IntCC::UnsignedLessThanOrEqual, a, b);
+            }
+            Op::Not => {
+                let a = self.pop()?;
+                let one = self.constant(1);
+                let value = self.builder.ins().isub(one, a);
+                self.stack.push(value);
+            }
+            Op::Add(ty) => {
+                let (lower, upper, offset) = number_of(&compiled.types[ty.index()])?;
+                let (b, a) = (self.pop()?, self.pop()?);
+                let (x, y) = (self.number(a, offset), self.number(b, offset));
+                let sum = self.builder.ins().iadd(x, y);
+                self.push_number(sum, lower, upper, offset);
+            }
+            Op::Subtract(ty) => {
+                let (lower, upper, offset) = number_of(&compiled.types[ty.index()])?;
+                let (b, a) = (self.pop()?, self.pop()?);
+                let (x, y) = (self.number(a, offset), self.number(b, offset));
+                let difference = self.builder.ins().isub(x, y);
+                self.push_number(difference, lower, upper, offset);
+            }
+            Op::Modulo => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                self.require(b);
+                let value = self.builder.ins().urem(a, b);
+                self.stack.push(value);
+            }
+            Op::Offset(offset) => {
+                let a = self.pop()?;
+                let value = self.builder.ins().iadd_imm(a, i64::from(offset as i32));
+                self.stack.push(value);
+            }
+            Op::Pack(number) => {
+                let pack = &code.packs[number as usize];
+                let fields = self.pop_many(pack.fields.len() as u32)?;
+                let mut value = self.word(pack.tag);
+                for (field, &(shift, _)) in fields.into_iter().zip(&pack.fields) {
+                    let shifted = self.builder.ins().ishl_imm(field, i64::from(shift));
+                    value = self.builder.ins().bor(value, shifted);
+                }
+                self.stack.push(value);
+            }
+            Op::Pad(words) => {
+                let zero = self.constant(0);
+                self.stack.resize(self.stack.len() + words as usize, zero);
+            }
+            Op::Bits(shift, mask) => {
+                let value = self.pop()?;
+                let part = self.bits(value, shift, mask);
+                self.stack.push(part);
+            }
+            Op::Slice(total, from, words) => {
+                let value = self.pop_many(total)?;
+                self.stack.extend_from_slice(value.get(from as usize..(from + words) as usize)?);
+            }
+            Op::Component(position) => {
+                let (row, position) = (self.pop()?, self.word(position));
+                let component = self.reference(self.helpers.component);
+                let call = self.builder.ins().call(component, &[self.context, row, position]);
+                let value = self.builder.inst_results(call)[0];
+                self.stack.push(value);
+            }
+            Op::IsEmpty(ty) => {
+                let value = self.pop()?;
+                let zero = self.constant(0);
+                let length = match compiled.types[ty.index()].storage {
+                    Storage::Packed => value,
+                    _ => {
+                        let row_length = self.reference(self.helpers.row_length);
+                        let call = self.builder.ins().call(row_length, &[self.context, value]);
+                        self.builder.inst_results(call)[0]
+                    }
+                };
+                self.push_comparison(IntCC::Equal, length, zero);
+            }
+            Op::Head(ty) if is_mask(&compiled.types[ty.index()]) => {
+                let mask = self.pop()?;
+                self.require(mask);
+                let first = self.builder.ins().ctz(mask);
+                self.stack.push(first);
+            }
+            Op::Tail(ty) if is_mask(&compiled.types[ty.index()]) => {
+                let mask = self.pop()?;
+                let less = self.builder.ins().iadd_imm(mask, -1);
+                let others = self.builder.ins().band(mask, less);
+                self.stack.push(others);
+            }
+            Op::Collection(ty, count) if self.collects(ty, count)? => {}
+            Op::Fill(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
+                let shape = &compiled.types[ty.index()];
+                let element = self.pop_many(shape.element.words)?;
+                for _ in 0..shape.element.length {
+                    self.stack.extend_from_slice(&element);
+                }
+            }
+            Op::Element(ty) if compiled.types[ty.index()].storage == Storage::Packed => {
+                let (index, array) = (self.pop()?, self.pop()?);
+                let position = self.position(ty, index)?;
+                let (shift, bits) = self.packed_shift(ty, position);
+                let shifted = self.builder.ins().ushr(array, shift);
+                let value = self.builder.ins().band_imm(shifted, i64::from(mask_of(bits)));
+                self.stack.push(value);
+            }
+            Op::ChangeElement(ty) if compiled.types[ty.index()].storage == Storage::Packed => {
+                let (value, index, array) = (self.pop()?, self.pop()?, self.pop()?);
+                let position = self.position(ty, index)?;
+                let (shift, bits) = self.packed_shift(ty, position);
+                let mask = self.word(mask_of(bits));
+                let mask = self.builder.ins().ishl(mask, shift);
+                let others = self.builder.ins().band_not(array, mask);
+                let element = self.builder.ins().ishl(value, shift);
+                let changed = self.builder.ins().bor(others, element);
+                self.stack.push(changed);
+            }
+            Op::Update(number) if self.updates(number)? => {}
+            Op::Apply(number) if self.applies(number)? => {}
+            Op::Call(number) => self.call(number)?,
+            Op::Return(words) => {
+                self.finish(words)?;
+                return Some(true);
+            }
+            Op::Done => {
+                let words = self.stack.len() as u32;
+                self.finish(words)?;
+                return Some(true);
+            }
+            Op::Landings(_) => {}
+            Op::Raise(_) | Op::Fail(_) => {
+                self.give_up();
+                return Some(true);
+            }
+            Op::Mark(mark) => {
+                let mark = self.word(mark.0);
+                let fired = self.reference(self.helpers.mark);
+                self.builder.ins().call(fired, &[self.context, mark]);
+            }
+            Op::Decide(mark) => {
+                let outcome = *self.stack.last()?;
+                let (if_true, if_false) = (self.word(mark.0), self.word(mark.0 + 1));
+                let mark = self.builder.ins().select(outcome, if_true, if_false);
+                let fired = self.reference(self.helpers.mark);
+                self.builder.ins().call(fired, &[self.context, mark]);
+            }
+            Op::Require => {
+                let condition = self.pop()?;
+                let (good, bad) = (self.builder.create_block(), self.builder.create_block());
+                self.builder.ins().brif(condition, good, &[], bad, &[]);
+                self.builder.switch_to_block(bad);
+                self.halt(BLOCKED);
+                self.builder.switch_to_block(good);
+            }
+            Op::Choice(_) | Op::AnyValue(..) | Op::Act(_) | Op::Fork(_) | Op::End | Op::Stop | Op::Throw(_) => {
+                self.halt(i32::try_from(at).ok()?);
+                return Some(true);
+            }
+            Op::Fire(_) | Op::FireOutcome(_) | Op::Observe(_) | Op::Record(..) => return None,
+            op => {
+                let (inputs, outputs) = words(compiled, op);
+                self.help(at, inputs, outputs)?;
+            }
+        }
+        Some(false)
+    }
+
+    fn branch(&mut self, if_true: usize, if_false: usize) -> Option<bool> {
+        let condition = self.pop()?;
+        self.keep_stack();
+        let (if_true, if_false) = (self.block_at(if_true)?, self.block_at(if_false)?);
+        self.builder.ins().brif(condition, if_true, &[], if_false, &[]);
+        Some(true)
+    }
+
+    fn push_comparison(&mut self, condition: IntCC, a: Value, b: Value) {
+        let answer = self.builder.ins().icmp(condition, a, b);
+        let word = self.builder.ins().uextend(types::I32, answer);
+        self.stack.push(word);
+    }
+
+    fn load_slots(&mut self, slot: u32, words: u32) {
+        for slot in slot..slot + words {
+            let value = self.builder.ins().load(types::I32, trusted(), self.state, offset(slot));
+            self.stack.push(value);
+        }
+    }
+
+    fn store_slots(&mut self, slot: u32, words: u32) -> Option<()> {
+        for (value, slot) in self.pop_many(words)?.into_iter().zip(slot..) {
+            self.builder.ins().store(trusted(), value, self.state, offset(slot));
+        }
+        self.writes = true;
+        Some(())
+    }
+
+    /// The address of the word so many words behind another.
+    fn element_address(&mut self, base: Value, words: Value) -> Value {
+        let wide = match self.pointer {
+            types::I32 => words,
+            _ => self.builder.ins().uextend(self.pointer, words),
+        };
+        let bytes = self.builder.ins().ishl_imm(wide, 2);
+        self.builder.ins().iadd(base, bytes)
+    }
+
+    /// Where an element lies, counted from 0; gives up outside of the bounds.
+    fn position(&mut self, array: TypeId, index: Value) -> Option<Value> {
+        let Kind::Array { lower, length, .. } = self.compiled.types[array.index()].kind else { return None };
+        let position = self.builder.ins().iadd_imm(index, -lower);
+        // An index that is far away must not come round: it would be one of 2^32.
+        let length = i64::try_from(length).ok().filter(|&length| length <= i64::from(i32::MAX))?;
+        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, position, length);
+        self.require(inside);
+        Some(position)
+    }
+
+    /// How far an element of a packed array is shifted, and how many bits it has.
+    fn packed_shift(&mut self, array: TypeId, position: Value) -> (Value, u32) {
+        let element = self.compiled.types[array.index()].element;
+        let last = self.word(element.length - 1);
+        let behind = self.builder.ins().isub(last, position);
+        (self.builder.ins().imul_imm(behind, i64::from(element.bits)), element.bits)
+    }
+
+    fn bits(&mut self, value: Value, shift: u32, mask: u32) -> Value {
+        let shifted = match shift {
+            0 => value,
+            shift => self.builder.ins().ushr_imm(value, i64::from(shift)),
+        };
+        self.builder.ins().band_imm(shifted, i64::from(mask))
+    }
+
+    /// The number that a word stands for, in 64 bits.
+    fn number(&mut self, value: Value, offset: i64) -> Value {
+        let wide = self.builder.ins().uextend(types::I64, value);
+        self.builder.ins().iadd_imm(wide, offset)
+    }
+
+    /// Pushes the word of a number; gives up outside of the bounds.
+    fn push_number(&mut self, number: Value, lower: i64, upper: i64, offset: i64) {
+        let above = self.builder.ins().iadd_imm(number, lower.wrapping_neg());
+        let fits =
+            self.builder.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, above, upper.wrapping_sub(lower));
+        self.require(fits);
+        let word = self.builder.ins().iadd_imm(number, -offset);
+        let word = self.builder.ins().ireduce(types::I32, word);
+        self.stack.push(word);
+    }
+
+    /// Has the interpreter carry out an instruction.
+    fn help(&mut self, at: usize, inputs: u32, outputs: u32) -> Option<()> {
+        let values = self.pop_many(inputs)?;
+        let spill = match self.spill {
+            Some(spill) => spill,
+            None => {
+                let spill = slot(&mut self.builder, 4 * self.helped.max(1));
+                self.spill = Some(spill);
+                spill
+            }
+        };
+        for (word, value) in values.into_iter().enumerate() {
+            self.builder.ins().stack_store(value, spill, offset(word as u32));
+        }
+        let words = self.builder.ins().stack_addr(self.pointer, spill, 0);
+        let (at, input_count, output_count) = (self.word(at as u32), self.word(inputs), self.word(outputs));
+        let help = self.reference(self.helpers.help);
+        let call = self.builder.ins().call(help, &[self.context, at, words, input_count, output_count]);
+        let status = self.builder.inst_results(call)[0];
+        let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
+        self.require(good);
+        for word in 0..outputs {
+            let value = self.builder.ins().stack_load(types::I32, spill, offset(word));
+            self.stack.push(value);
+        }
+        Some(())
+    }
+
+    fn call(&mut self, number: u32) -> Option<()> {
+        self.burn();
+        let function = self.compiled.code.functions[number as usize];
+        let outline = &self.outlines[number as usize];
+        let id = outline.id?;
+        let results = self.results(number)?;
+        let remembered = function.remembered && outline.takes_long;
+        let arguments = self.pop_many(function.arguments)?;
+        let size = function.arguments.max(results).max(1);
+        if size as usize > MOST_WORDS {
+            return None;
+        }
+        let words = slot(&mut self.builder, 4 * size);
+        for (word, &value) in arguments.iter().enumerate() {
+            self.builder.ins().stack_store(value, words, offset(word as u32));
+        }
+        let address = self.builder.ins().stack_addr(self.pointer, words, 0);
+        let behind = self.builder.create_block();
+        let (function_number, count) = (self.word(number), self.word(function.arguments));
+        if remembered {
+            let recall = self.reference(self.helpers.recall);
+            let call = self.builder.ins().call(recall, &[self.context, function_number, address, count]);
+            let known = self.builder.inst_results(call)[0];
+            let compute = self.builder.create_block();
+            self.builder.ins().brif(known, behind, &[], compute, &[]);
+            self.builder.switch_to_block(compute);
+        }
+        let at_depth = std::mem::offset_of!(Context, depth) as i32;
+        let depth = self.builder.ins().load(types::I32, trusted(), self.context, at_depth);
+        let shallow = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, depth, i64::from(DEEPEST));
+        self.require(shallow);
+        let deeper = self.builder.ins().iadd_imm(depth, 1);
+        self.builder.ins().store(trusted(), deeper, self.context, at_depth);
+        let callee = self.reference(id);
+        let call = self.builder.ins().call(callee, &[self.context, self.state, address]);
+        let status = self.builder.inst_results(call)[0];
+        self.builder.ins().store(trusted(), depth, self.context, at_depth);
+        let done = self.builder.ins().icmp_imm(IntCC::Equal, status, i64::from(DONE));
+        self.require(done);
+        if remembered {
+            // The arguments were overwritten.
+            let copies = slot(&mut self.builder, 4 * function.arguments.max(1));
+            for (word, &value) in arguments.iter().enumerate() {
+                self.builder.ins().stack_store(value, copies, offset(word as u32));
+            }
+            let result = self.builder.ins().stack_load(types::I32, words, 0);
+            let copies = self.builder.ins().stack_addr(self.pointer, copies, 0);
+            let remember = self.reference(self.helpers.remember);
+            self.builder.ins().call(remember, &[self.context, function_number, copies, count, result]);
+        }
+        self.builder.ins().jump(behind, &[]);
+        self.builder.switch_to_block(behind);
+        for word in 0..results {
+            let value = self.builder.ins().stack_load(types::I32, words, offset(word));
+            self.stack.push(value);
+        }
+        Some(())
+    }
+
+    /// How many words a function returns.
+    fn results(&self, number: u32) -> Option<u32> {
+        let code = &self.compiled.code;
+        let start = code.functions[number as usize].address;
+        let returned = reached(code, start).into_iter().find_map(|at| match code.ops[at] {
+            Op::Return(words) => Some(words),
+            _ => None,
+        });
+        // One that never returns leaves nothing to read.
+        Some(returned.unwrap_or(0))
+    }
+
+    /// A list, set or array of the words on top of the stack, where that takes no table.
+    fn collects(&mut self, ty: TypeId, count: u32) -> Option<bool> {
+        let shape = &self.compiled.types[ty.index()];
+        let bits = shape.element.bits;
+        match (shape.storage, &shape.kind) {
+            (Storage::Wide, _) => {}
+            (Storage::Packed, Kind::Array { .. }) => {
+                let elements = self.pop_many(count)?;
+                let mut value = self.constant(0);
+                for element in elements {
+                    let shifted = self.builder.ins().ishl_imm(value, i64::from(bits % 32));
+                    value = self.builder.ins().bor(shifted, element);
+                }
+                self.stack.push(value);
+            }
+            (Storage::Packed, Kind::List { sorted: true, .. }) => {
+                let elements = self.pop_many(count)?;
+                let mut mask = self.constant(0);
+                for element in elements {
+                    let bit = self.bit(element);
+                    mask = self.builder.ins().bor(mask, bit);
+                }
+                self.stack.push(mask);
+            }
+            _ => return Some(false),
+        }
+        Some(true)
+    }
+
+    fn bit(&mut self, element: Value) -> Value {
+        let one = self.constant(1);
+        self.builder.ins().ishl(one, element)
+    }
+
+    /// Changes fields of a value that has one constructor only.
+    fn updates(&mut self, number: u32) -> Option<bool> {
+        let (ty, fields) = &self.compiled.code.updates[number as usize];
+        let shape = &self.compiled.types[ty.index()];
+        if shape.fields.len() != 1 || shape.storage == Storage::Row {
+            return Some(false);
+        }
+        let places: Vec<_> = fields.iter().map(|places| places[0]).collect::<Option<Vec<_>>>()?;
+        let new = self.pop_many(places.iter().map(|place| place.words).sum())?;
+        let mut value = self.pop_many(shape.words())?;
+        let mut next = 0;
+        for place in places {
+            let words = &new[next..next + place.words as usize];
+            next += words.len();
+            if shape.storage == Storage::Packed {
+                let others = self.builder.ins().band_imm(value[0], i64::from(!(place.mask << place.at)));
+                let field = self.builder.ins().ishl_imm(words[0], i64::from(place.at));
+                value[0] = self.builder.ins().bor(others, field);
+            } else {
+                value[place.at as usize..place.at as usize + words.len()].copy_from_slice(words);
+            }
+        }
+        self.stack.extend(value);
+        Some(true)
+    }
+
+    /// A predefined operation that takes a few machine instructions.
+    fn applies(&mut self, number: u32) -> Option<bool> {
+        let application = &self.compiled.code.applications[number as usize];
+        let types_of = &self.compiled.types;
+        if !is_simple(types_of, application) {
+            return Some(false);
+        }
+        let shape = |ty: TypeId| &types_of[ty.index()];
+        let operand = number_of(shape(application.operand));
+        let second = number_of(shape(application.second));
+        let result = number_of(shape(application.result));
+        match application.operation {
+            Builtin::Add
+            | Builtin::Subtract
+            | Builtin::Multiply
+            | Builtin::Divide
+            | Builtin::Modulo
+            | Builtin::Remainder => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                let (x, y) = (self.number(a, operand?.2), self.number(b, second?.2));
+                let (lower, upper, offset) = result?;
+                if matches!(
+                    application.operation,
+                    Builtin::Divide | Builtin::Modulo | Builtin::Remainder
+                ) {
+                    self.require(y);
+                }
+                let number = match application.operation {
+                    Builtin::Add => self.builder.ins().iadd(x, y),
+                    Builtin::Subtract => self.builder.ins().isub(x, y),
+                    // Both have at most 33 bits and a sign.
+                    Builtin::Multiply => {
+                        let large = self.builder.ins().imul(x, y);
+                        let high = self.builder.ins().smulhi(x, y);
+                        let sign = self.builder.ins().sshr_imm(large, 63);
+                        let fits = self.builder.ins().icmp(IntCC::Equal, high, sign);
+                        self.require(fits);
+                        large
+                    }
+                    Builtin::Divide => self.builder.ins().sdiv(x, y),
+                    Builtin::Remainder => self.builder.ins().srem(x, y),
+                    _ => {
+                        let remainder = self.builder.ins().srem(x, y);
+                        let sum = self.builder.ins().iadd(remainder, y);
+                        self.builder.ins().srem(sum, y)
+                    }
+                };
+                self.push_number(number, lower, upper, offset);
+            }
+            Builtin::Convert | Builtin::Successor | Builtin::Predecessor => {
+                let a = self.pop()?;
+                let x = self.number(a, operand?.2);
+                let (lower, upper, offset) = result?;
+                let more = match application.operation {
+                    Builtin::Successor => 1,
+                    Builtin::Predecessor => -1,
+                    _ => 0,
+                };
+                let number = self.builder.ins().iadd_imm(x, more);
+                self.push_number(number, lower, upper, offset);
+            }
+            Builtin::Minimum => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                let value = self.builder.ins().umin(a, b);
+                self.stack.push(value);
+            }
+            Builtin::Maximum => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                let value = self.builder.ins().umax(a, b);
+                self.stack.push(value);
+            }
+            Builtin::Cons | Builtin::Insert | Builtin::Append => {
+                let (set, element) = (self.pop()?, self.pop()?);
+                let bit = self.bit(element);
+                let value = self.builder.ins().bor(set, bit);
+                self.stack.push(value);
+            }
+            Builtin::Remove => {
+                let (set, element) = (self.pop()?, self.pop()?);
+                let bit = self.bit(element);
+                let value = self.builder.ins().band_not(set, bit);
+                self.stack.push(value);
+            }
+            Builtin::Member => {
+                let (set, element) = (self.pop()?, self.pop()?);
+                let shifted = self.builder.ins().ushr(set, element);
+                let value = self.builder.ins().band_imm(shifted, 1);
+                self.stack.push(value);
+            }
+            Builtin::Union | Builtin::Intersection | Builtin::Difference | Builtin::Subset => {
+                let (b, a) = (self.pop()?, self.pop()?);
+                let value = match application.operation {
+                    Builtin::Union => self.builder.ins().bor(a, b),
+                    Builtin::Intersection => self.builder.ins().band(a, b),
+                    _ => self.builder.ins().band_not(a, b),
+                };
+                match application.operation {
+                    Builtin::Subset => {
+                        let zero = self.constant(0);
+                        self.push_comparison(IntCC::Equal, value, zero);
+                    }
+                    _ => self.stack.push(value),
+                }
+            }
+            Builtin::Length => {
+                let set = self.pop()?;
+                let count = self.builder.ins().popcnt(set);
+                let number = self.builder.ins().uextend(types::I64, count);
+                let (lower, upper, offset) = result?;
+                self.push_number(number, lower, upper, offset);
+            }
+            _ => return Some(false),
+        }
+        Some(true)
+    }
+}
+
+/// Where a word lies, in bytes.
+fn offset(word: u32) -> i32 {
+    (4 * word) as i32
+}
