@@ -11,7 +11,7 @@ use model::{
 };
 use source::{Diagnostic, Span};
 
-use crate::compile::code::{Code, ForkKind};
+use crate::compile::code::{Code, ForkKind, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
@@ -61,6 +61,8 @@ pub struct LntModel {
     pub(crate) conditions: Vec<Vec<u32>>,
     /// Whether values that nobody fixes are named by those who take them, rather than tried one by one.
     pub(crate) narrowing: bool,
+    /// Whether no pattern of an offer can fail: then the first part of a step that refuses it settles it.
+    pub(crate) harmless: bool,
     /// Machine code, made when it pays.
     native: OnceLock<Option<Native>>,
     pub(crate) provenance: Provenance,
@@ -124,6 +126,7 @@ impl LntModel {
             interrupted,
             shortcuts: Shortcuts::new(code),
             narrowing: shaping == Shaping::Fixed,
+            harmless: patterns_are_harmless(code),
             native: OnceLock::new(),
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
@@ -344,6 +347,42 @@ fn profiles(code: &Code) -> (Vec<u32>, Vec<Vec<TypeId>>) {
         numbers.push(known as u32);
     }
     (numbers, types)
+}
+
+/// Whether the code of no pattern can fail.
+fn patterns_are_harmless(code: &Code) -> bool {
+    let patterns = code.actions.iter().flat_map(|action| &action.offers).filter_map(|(offer, _)| match offer {
+        OfferCode::Pattern { address, .. } => Some(*address as usize),
+        _ => None,
+    });
+    let harmless = |op: &Op| {
+        matches!(
+            op,
+            Op::Push(_)
+                | Op::LoadSlot(_)
+                | Op::LoadSlots(..)
+                | Op::StoreSlot(_)
+                | Op::StoreSlots(..)
+                | Op::Pick(_)
+                | Op::PickMany(..)
+                | Op::Pop(_)
+                | Op::Jump(_)
+                | Op::JumpIfFalse(_)
+                | Op::JumpIfTrue(_)
+                | Op::Equal
+                | Op::EqualMany(_)
+                | Op::Bits(..)
+                | Op::Component(_)
+                | Op::Components(..)
+                | Op::Slice(..)
+                | Op::IsEmpty(_)
+                | Op::Head(_)
+                | Op::Tail(_)
+        )
+    };
+    let all_harmless =
+        |start: usize| code.ops[start..].iter().take_while(|op| !matches!(op, Op::Done)).all(harmless);
+    patterns.into_iter().all(all_harmless)
 }
 
 fn rule_numbers(code: &Code) -> Vec<Vec<u32>> {

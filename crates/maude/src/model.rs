@@ -118,7 +118,6 @@ impl MaudeModel {
                 OriginId::from_raw(origins.intern(&marks))
             })
             .collect();
-        drop(origins);
         let mut labels: Vec<String> = Vec::new();
         let label_of = names
             .iter()

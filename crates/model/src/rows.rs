@@ -1,19 +1,76 @@
 //! Interned rows of numbers, shared by several threads: structured values, labels with their offers, sets of marks.
 //!
-//! A row is stored once and known by its number. Every thread works on its own copy of a prefix of the shared
-//! table, so that reading and finding known rows takes no lock; only a row that is new to the thread does.
+//! A row is stored once, in one table for all threads, and known by its number. Reading a row and finding a known one
+//! takes no lock; only a row that is new does. Memory is never moved: rows, their places and each table lie in chunks
+//! that double in size. A table that has become too small is left behind for threads that still look at it; all
+//! those together are no larger than the last one.
+//!
+//! # Safety
+//!
+//! This module has the crate's only `unsafe` code: rows are handed out as slices of chunks that others append to. Their
+//! words lie in cells; a word is written once, by the thread that holds the writer's lock, before the row's place is
+//! published with release ordering, and nobody writes it again. Who reads a row got its place with acquire ordering. So
+//! no word is written while a slice covers it. Chunks live as long as the table, and so do the borrows of it.
+#![allow(unsafe_code)]
 
-use std::sync::RwLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::UnsafeCell;
+use std::hash::Hasher;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use lts::RowSet;
+use rustc_hash::FxHasher;
 
-/// The table behind the threads' copies.
-#[derive(Debug, Default)]
+/// The first chunk has 2 to this power of entries.
+const FIRST_BITS: u32 = 8;
+/// More chunks than this would not fit into memory.
+const CHUNKS: usize = 32;
+/// Bits of a place: length of the row, and where it starts in its chunk.
+const LENGTH_BITS: u32 = 28;
+const START_BITS: u32 = 31;
+
+/// Words of rows. Shared between threads, who see to it that none is written while it is read.
+struct Words(Box<[UnsafeCell<u32>]>);
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Words {}
+
+/// The table of all threads.
 pub struct SharedRows {
-    table: RwLock<RowSet>,
-    /// The length of the table, to be looked at without a lock.
+    words: [OnceLock<Words>; CHUNKS],
+    /// Where each row lies: chunk, start and length.
+    places: [OnceLock<Box<[AtomicU64]>>; CHUNKS],
+    /// Open addressing over row numbers + 1, 0 for a free place, below the upper half of the row's hash.
+    tables: [OnceLock<Box<[AtomicU64]>>; CHUNKS],
+    /// The table in use.
+    current: AtomicUsize,
     length: AtomicUsize,
+    writer: Mutex<Writer>,
+}
+
+/// Where the next row goes.
+#[derive(Default)]
+struct Writer {
+    chunk: usize,
+    start: usize,
+}
+
+impl Default for SharedRows {
+    fn default() -> Self {
+        Self {
+            words: [const { OnceLock::new() }; CHUNKS],
+            places: [const { OnceLock::new() }; CHUNKS],
+            tables: [const { OnceLock::new() }; CHUNKS],
+            current: AtomicUsize::new(0),
+            length: AtomicUsize::new(0),
+            writer: Mutex::new(Writer::default()),
+        }
+    }
+}
+
+impl std::fmt::Debug for SharedRows {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("SharedRows").field("rows", &self.len()).finish_non_exhaustive()
+    }
 }
 
 impl SharedRows {
@@ -24,28 +81,27 @@ impl SharedRows {
 
     /// A thread's own view.
     pub fn local(&self) -> LocalRows<'_> {
-        LocalRows { shared: self, table: self.read().clone() }
+        LocalRows { shared: self }
     }
 
     /// The number of a row, added if it is new.
+    #[inline]
     pub fn intern(&self, row: &[u32]) -> u32 {
-        if let Some(known) = self.read().find(row) {
-            return known as u32;
+        let hash = hash(row);
+        match self.find(row, hash) {
+            Some(known) => known,
+            None => self.add(row, hash),
         }
-        let mut table = self.table.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let number = table.insert(row).0 as u32;
-        self.length.store(table.len(), Ordering::Release);
-        number
     }
 
     /// A copy of a row.
     pub fn row(&self, number: u32) -> Vec<u32> {
-        self.read().row(number as usize).to_vec()
+        self.get(number).to_vec()
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.read().len()
+        self.length.load(Ordering::Acquire)
     }
 
     /// Whether there is none.
@@ -53,9 +109,137 @@ impl SharedRows {
         self.len() == 0
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, RowSet> {
-        self.table.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let words = self.words.iter().filter_map(OnceLock::get).map(|chunk| chunk.0.len() * 4);
+        let indices = self.places.iter().chain(&self.tables).filter_map(OnceLock::get);
+        words.sum::<usize>() + indices.map(|chunk| chunk.len() * 8).sum::<usize>()
     }
+
+    /// The row with a number that was handed out.
+    #[inline]
+    fn get(&self, number: u32) -> &[u32] {
+        let (chunk, at) = position(number);
+        let Some(places) = self.places[chunk].get() else { return &[] };
+        let place = places[at].load(Ordering::Acquire);
+        let length = (place & ((1 << LENGTH_BITS) - 1)) as usize;
+        let start = (place >> LENGTH_BITS & ((1 << START_BITS) - 1)) as usize;
+        let Some(words) = self.words[(place >> (LENGTH_BITS + START_BITS)) as usize].get() else { return &[] };
+        let row = &words.0[start..start + length];
+        // SAFETY: the words of a row whose place is known are never written again; see the head of this file.
+        unsafe { std::slice::from_raw_parts(row.as_ptr().cast::<u32>(), row.len()) }
+    }
+
+    /// The number of a row that is there. One that another thread is adding may be missed.
+    #[inline]
+    fn find(&self, row: &[u32], hash: u64) -> Option<u32> {
+        let table = self.tables[self.current.load(Ordering::Acquire)].get()?;
+        let mask = table.len() - 1;
+        let mut place = hash as usize & mask;
+        loop {
+            let entry = table[place].load(Ordering::Acquire);
+            if entry == 0 {
+                return None;
+            }
+            let number = entry as u32 - 1;
+            if entry >> 32 == hash >> 32 && self.get(number) == row {
+                return Some(number);
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn add(&self, row: &[u32], hash: u64) -> u32 {
+        let mut writer = self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(known) = self.find(row, hash) {
+            return known;
+        }
+        let number = self.length.load(Ordering::Relaxed);
+        self.make_room(number);
+        self.write(&mut writer, number as u32, row);
+        if let Some(table) = self.tables[self.current.load(Ordering::Relaxed)].get() {
+            put(table, hash, number as u32);
+        }
+        self.length.store(number + 1, Ordering::Release);
+        number as u32
+    }
+
+    /// Writes a row and publishes its place.
+    fn write(&self, writer: &mut MutexGuard<'_, Writer>, number: u32, row: &[u32]) {
+        assert!(row.len() < 1 << LENGTH_BITS, "a value of more than 2^28 parts");
+        while writer.start + row.len() > chunk_size(writer.chunk) {
+            (writer.chunk, writer.start) = (writer.chunk + 1, 0);
+        }
+        let size = chunk_size(writer.chunk);
+        let words = self.words[writer.chunk]
+            .get_or_init(|| Words((0..size).map(|_| UnsafeCell::new(0)).collect()));
+        for (cell, &word) in words.0[writer.start..].iter().zip(row) {
+            // SAFETY: these words belong to no row yet, and only the holder of the lock writes.
+            unsafe { *cell.get() = word }
+        }
+        let (chunk, at) = position(number);
+        let places = self.places[chunk].get_or_init(|| zeros(chunk_size(chunk)));
+        let place = (writer.chunk as u64) << (LENGTH_BITS + START_BITS)
+            | (writer.start as u64) << LENGTH_BITS
+            | row.len() as u64;
+        places[at].store(place, Ordering::Release);
+        writer.start += row.len();
+    }
+
+    /// Sees to it that one more row fits into the table, at most three quarters full.
+    fn make_room(&self, rows: usize) {
+        let current = self.current.load(Ordering::Relaxed);
+        let size = self.tables[current].get().map_or(0, |table| table.len());
+        if (rows + 1) * 4 <= size * 3 {
+            return;
+        }
+        let next = if size == 0 { 0 } else { current + 1 };
+        let table = self.tables[next].get_or_init(|| zeros(chunk_size(next)));
+        for number in 0..rows as u32 {
+            put(table, hash(self.get(number)), number);
+        }
+        self.current.store(next, Ordering::Release);
+    }
+}
+
+fn put(table: &[AtomicU64], hash: u64, number: u32) {
+    let mask = table.len() - 1;
+    let mut place = hash as usize & mask;
+    while table[place].load(Ordering::Relaxed) != 0 {
+        place = (place + 1) & mask;
+    }
+    table[place].store(hash >> 32 << 32 | u64::from(number + 1), Ordering::Release);
+}
+
+fn chunk_size(chunk: usize) -> usize {
+    1 << (FIRST_BITS as usize + chunk)
+}
+
+/// The chunk of an entry, and where it lies in there.
+#[inline]
+fn position(number: u32) -> (usize, usize) {
+    let counted = u64::from(number) + (1 << FIRST_BITS);
+    let bits = counted.ilog2();
+    ((bits - FIRST_BITS) as usize, (counted - (1 << bits)) as usize)
+}
+
+fn zeros(size: usize) -> Box<[AtomicU64]> {
+    (0..size).map(|_| AtomicU64::new(0)).collect()
+}
+
+#[inline]
+fn hash(row: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    let (pairs, rest) = row.as_chunks::<2>();
+    for &[a, b] in pairs {
+        hasher.write_u64(u64::from(a) | u64::from(b) << 32);
+    }
+    rest.iter().for_each(|&number| hasher.write_u32(number));
+    hasher.write_usize(row.len());
+    let hash = hasher.finish();
+    // Both halves are used on their own.
+    hash ^ hash >> 29
 }
 
 /// One thread's view of a [`SharedRows`].
@@ -67,59 +251,22 @@ impl SharedRows {
 /// assert_eq!(two.row(number), [1, 2, 3]);
 /// assert_eq!(two.intern(&[1, 2, 3]), number);
 /// ```
+#[derive(Clone, Copy)]
 pub struct LocalRows<'a> {
     shared: &'a SharedRows,
-    table: RowSet,
 }
 
-impl LocalRows<'_> {
+impl<'a> LocalRows<'a> {
     /// The number of a row, added if it is new to everybody.
     #[inline]
     pub fn intern(&mut self, row: &[u32]) -> u32 {
-        match self.table.find(row) {
-            Some(known) => known as u32,
-            None => self.intern_new(row),
-        }
+        self.shared.intern(row)
     }
 
     /// The row with a number that some thread got from [`intern`](Self::intern).
     #[inline]
-    pub fn row(&mut self, number: u32) -> &[u32] {
-        if number as usize >= self.table.len() {
-            self.catch_up();
-        }
-        self.table.row(number as usize)
-    }
-
-    /// Learns of the rows that other threads have added: then [`get`](Self::get) knows every number that was handed
-    /// out before.
-    #[inline]
-    pub fn refresh(&mut self) {
-        if self.shared.length.load(Ordering::Acquire) > self.table.len() {
-            self.catch_up();
-        }
-    }
-
-    /// The row with a number that this thread knows of.
-    #[inline]
-    pub fn get(&self, number: u32) -> &[u32] {
-        self.table.row(number as usize)
-    }
-
-    #[cold]
-    fn intern_new(&mut self, row: &[u32]) -> u32 {
-        let number = self.shared.intern(row);
-        self.catch_up();
-        number
-    }
-
-    /// Copies the rows that others have added.
-    #[cold]
-    fn catch_up(&mut self) {
-        let shared = self.shared.read();
-        for number in self.table.len()..shared.len() {
-            self.table.insert(shared.row(number));
-        }
+    pub fn row(&self, number: u32) -> &'a [u32] {
+        self.shared.get(number)
     }
 }
 
@@ -135,9 +282,10 @@ mod tests {
                 let shared = &shared;
                 scope.spawn(move || {
                     let mut local = shared.local();
-                    for n in 0..5000u32 {
-                        let row = [n * 7 % 997, n % 3 + seed % 2];
-                        let number = local.intern(&row);
+                    for n in 0..50_000u32 {
+                        let row = [n * 7 % 9973, n % 3 + seed % 2];
+                        let row = &row[..(n % 2 + 1) as usize];
+                        let number = local.intern(row);
                         assert_eq!(local.row(number), row);
                     }
                 });
@@ -148,5 +296,18 @@ mod tests {
         rows.sort();
         rows.dedup();
         assert_eq!(rows.len(), count);
+    }
+
+    #[test]
+    fn rows_of_all_lengths_are_kept() {
+        let shared = SharedRows::new();
+        let row = |length: u32| (0..length).map(|n| n ^ length).collect::<Vec<u32>>();
+        let numbers: Vec<u32> = (0..2000).map(|length| shared.intern(&row(length))).collect();
+        for (length, &number) in numbers.iter().enumerate() {
+            assert_eq!(shared.row(number), row(length as u32));
+            assert_eq!(shared.intern(&row(length as u32)), number);
+        }
+        assert_eq!(shared.len(), 2000);
+        assert!(shared.bytes() > 2000 * 1000 * 4);
     }
 }

@@ -32,6 +32,12 @@ impl<'p> Compiler<'p> {
             ExpressionKind::Construct(constructor, fields) => {
                 self.construct(body, *constructor, fields, expression.ty, span);
             }
+            ExpressionKind::Collection(elements)
+                if elements.is_empty() && self.types[expression.ty.index()].storage == Storage::Row =>
+            {
+                let empty = self.values.intern(&[]);
+                self.emit(Op::Push(empty), span);
+            }
             ExpressionKind::Collection(elements) => {
                 self.expressions(body, elements);
                 self.emit(Op::Collection(expression.ty, elements.len() as u32), span);

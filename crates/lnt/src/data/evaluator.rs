@@ -82,11 +82,6 @@ impl<'a> Evaluator<'a> {
         self.data
     }
 
-    /// Learns of the values that other threads have made.
-    pub fn refresh(&mut self) {
-        self.machine.values.refresh();
-    }
-
     /// The result of a function for the values of variables.
     pub fn call(&mut self, function: &Function, variables: &[u32]) -> Result<u32, ModelError> {
         self.row.clear();

@@ -12,7 +12,7 @@ use crate::compile::code::{ActionCode, Code, Landing, OfferCode, Op};
 use crate::compile::types::Representation;
 
 /// Local states of more bits than this are not worth remembering.
-const MOST_BITS: u32 = 128;
+pub const MOST_BITS: u32 = 128;
 
 /// Neighbouring bits of a packed state that belong to a local state.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub struct Locality {
 }
 
 impl Locality {
-    fn new(slots: Vec<u32>, layout: &Layout) -> Option<Self> {
+    fn new(slots: Vec<u32>, layout: &Layout) -> Self {
         let mut pieces: Vec<Piece> = Vec::new();
         let mut bits = 0;
         for &slot in &slots {
@@ -50,7 +50,7 @@ impl Locality {
             }
             bits += width;
         }
-        (bits <= MOST_BITS).then_some(Self { slots, pieces, bits })
+        Self { slots, pieces, bits }
     }
 
     /// The local state, of at most 32 bits, of a packed state.
@@ -97,7 +97,7 @@ pub fn localities(
         let disturbed = (0..code.regions.len()).any(|other| {
             slots.iter().any(|&slot| touched[other].written[slot as usize]) && parallel(code, region, other)
         });
-        if disturbed { None } else { Locality::new(slots, layout) }
+        (!disturbed).then(|| Locality::new(slots, layout))
     };
     (0..code.regions.len()).map(local).collect()
 }

@@ -13,7 +13,8 @@
 //! - Native code is called through pointers that [`translate`] got for just that signature, from a module that
 //!   [`Native`] owns and never changes or frees while it lives; machines borrow it.
 //! - Native code reads and writes the slots of `state` that the compiler laid out, all below its length, which `run`
-//!   checks; words of `io`, which is longer than any piece needs, as [`translate`] sees to; and stack slots of its own.
+//!   checks; words of the machine's `io`, which is longer than any piece needs, as [`translate`] sees to, and which
+//!   helpers leave alone; and stack slots of its own.
 //!   Indices are compared with the bounds of their arrays before they are used.
 //! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
 //!   that borrow, and each helper ends its own before it returns.
@@ -97,17 +98,14 @@ impl Native {
         if state.len() < self.width {
             return None;
         }
-        let mut io = std::mem::take(&mut machine.io);
-        io.resize(MOST_WORDS, 0);
-        let first = machine.stack.len() - piece.inputs as usize;
-        io[..piece.inputs as usize].copy_from_slice(&machine.stack[first..]);
+        let first = machine.give(piece.inputs);
         let marks = machine.marks.len();
         if piece.writes {
             machine.saved.clear();
             machine.saved.extend_from_slice(state);
         }
-        let outcome = call(piece.code, machine, state, &mut io);
-        let halt = match outcome {
+        let outcome = call(piece.code, machine, state);
+        match outcome {
             GAVE_UP => {
                 if piece.writes {
                     state.copy_from_slice(&machine.saved);
@@ -116,8 +114,7 @@ impl Native {
                 None
             }
             DONE => {
-                machine.stack.truncate(first);
-                machine.stack.extend_from_slice(&io[..piece.outputs as usize]);
+                machine.take_back(first, piece.outputs);
                 Some(Halt::Done)
             }
             BLOCKED => {
@@ -128,9 +125,7 @@ impl Native {
                 machine.stack.truncate(first);
                 Some(Halt::At(address as u32))
             }
-        };
-        machine.io = io;
-        halt
+        }
     }
 
     /// Calls a function whose arguments are on the stack and leaves its results there; false if there is none or it
@@ -138,17 +133,35 @@ impl Native {
     #[inline]
     pub fn call(&self, machine: &mut Machine<'_>, function: u32) -> bool {
         let Some(piece) = self.functions[function as usize] else { return false };
-        let mut io = std::mem::take(&mut machine.io);
-        io.resize(MOST_WORDS, 0);
-        let first = machine.stack.len() - piece.inputs as usize;
-        io[..piece.inputs as usize].copy_from_slice(&machine.stack[first..]);
-        let done = call(piece.code, machine, &mut [], &mut io) == DONE;
+        let first = machine.give(piece.inputs);
+        let done = call(piece.code, machine, &mut []) == DONE;
         if done {
-            machine.stack.truncate(first);
-            machine.stack.extend_from_slice(&io[..piece.outputs as usize]);
+            machine.take_back(first, piece.outputs);
         }
-        machine.io = io;
         done
+    }
+}
+
+impl Machine<'_> {
+    /// Copies words from the top of the stack to where native code takes them; gives where they start.
+    #[inline]
+    fn give(&mut self, words: u32) -> usize {
+        let first = self.stack.len() - words as usize;
+        if words > 0 {
+            self.io.resize(MOST_WORDS, 0);
+            self.io[..words as usize].copy_from_slice(&self.stack[first..]);
+        }
+        first
+    }
+
+    /// Replaces what lies on the stack from a place on by what native code has left.
+    #[inline]
+    fn take_back(&mut self, first: usize, words: u32) {
+        self.stack.truncate(first);
+        match words {
+            1 => self.stack.push(self.io[0]),
+            words => self.stack.extend_from_slice(&self.io[..words as usize]),
+        }
     }
 }
 
@@ -163,10 +176,12 @@ impl Drop for Native {
 }
 
 #[inline]
-fn call(code: NativeCode, machine: &mut Machine<'_>, state: &mut [u32], io: &mut [u32]) -> i32 {
+fn call(code: NativeCode, machine: &mut Machine<'_>, state: &mut [u32]) -> i32 {
+    machine.io.resize(MOST_WORDS, 0);
+    let io = machine.io.as_mut_ptr();
     let mut context = Context { machine: std::ptr::from_mut(machine).cast(), fuel: FUEL, depth: 0 };
     // SAFETY: see the module's head.
-    unsafe { code(&raw mut context, state.as_mut_ptr(), io.as_mut_ptr()) }
+    unsafe { code(&raw mut context, state.as_mut_ptr(), io) }
 }
 
 /// The machine behind a context.
@@ -208,6 +223,55 @@ extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
     machine.values.row(row).len() as u32
+}
+
+/// A row without its first words.
+extern "C" fn row_tail(context: *mut Context, row: u32, words: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.values.tail_of_row(row, words as usize)
+}
+
+/// A row with a word in front of it.
+extern "C" fn row_cons(context: *mut Context, word: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.values.build(|values, scratch| {
+        scratch.push(word);
+        scratch.extend_from_slice(values.row(row));
+    })
+}
+
+/// A row with a word behind it.
+extern "C" fn row_append(context: *mut Context, word: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.values.build(|values, scratch| {
+        scratch.extend_from_slice(values.row(row));
+        scratch.push(word);
+    })
+}
+
+/// Whether a row has a word.
+extern "C" fn row_member(context: *mut Context, word: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    u32::from(machine.values.row(row).contains(&word))
+}
+
+/// Applies a predefined operation whose result has one word; 0 if that went well, and then it is the first word.
+extern "C" fn apply(context: *mut Context, number: u32, words: *mut u32, count: u32) -> i32 {
+    // SAFETY: see the module's head; `words` are the operands.
+    let (machine, words) =
+        unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count.max(1) as usize)) };
+    let application = &machine.code.applications[number as usize];
+    match machine.values.apply(application, &words[..count as usize]) {
+        Ok(result) => {
+            words[0] = result;
+            0
+        }
+        Err(_) => 1,
+    }
 }
 
 /// A construct has fired.

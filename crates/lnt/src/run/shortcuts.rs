@@ -9,6 +9,8 @@ pub enum Rest {
     Nothing,
     /// An action, at an address.
     Action(u32, u32),
+    /// One of several actions: where these start in [`Shortcuts::offers`], and how many there are.
+    Offers(u32, u32),
     /// One of several silent ways, from an address.
     Ways(u32),
     /// Its children, at a fork.
@@ -32,6 +34,8 @@ pub struct Shortcuts {
     /// Where the resting places of each region start in `rests`.
     starts: Vec<u32>,
     rests: Vec<Rest>,
+    /// Actions and their addresses.
+    pub offers: Vec<(u32, u32)>,
     /// For each action.
     pub next: Vec<Next>,
     /// Marks that fire on direct ways.
@@ -48,7 +52,20 @@ impl Shortcuts {
                 let address = location.address;
                 shortcuts.rests.push(match code.ops[address as usize] {
                     Op::Act(action) => Rest::Action(action, address),
-                    Op::Choice(_) | Op::AnyValue(..) => Rest::Ways(address),
+                    Op::Choice(choice) => {
+                        let ways = code.choices[choice as usize].iter();
+                        let direct: Option<Vec<(u32, u32)>> =
+                            ways.map(|&target| directly_at_action(code, target)).collect();
+                        match direct {
+                            Some(direct) => {
+                                let first = shortcuts.offers.len() as u32;
+                                shortcuts.offers.extend_from_slice(&direct);
+                                Rest::Offers(first, direct.len() as u32)
+                            }
+                            None => Rest::Ways(address),
+                        }
+                    }
+                    Op::AnyValue(..) => Rest::Ways(address),
                     Op::Fork(fork) => Rest::Children(fork, address),
                     Op::End => Rest::Ended,
                     _ => Rest::Nothing,
@@ -87,5 +104,16 @@ impl Shortcuts {
         }
         self.marks.truncate(first);
         Next::Run
+    }
+}
+
+/// The action at an address, if the code goes there without doing anything else.
+pub fn directly_at_action(code: &Code, mut address: u32) -> Option<(u32, u32)> {
+    loop {
+        match code.ops[address as usize] {
+            Op::Act(action) => return Some((action, address)),
+            Op::Jump(target) if target > address => address = target,
+            _ => return None,
+        }
     }
 }

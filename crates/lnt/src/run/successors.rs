@@ -23,7 +23,7 @@ use super::domains::domain;
 use super::flows::Summary;
 use super::machine::{Halt, Machine, model_error};
 use super::rest::advance;
-use super::shortcuts::Rest;
+use super::shortcuts::{Rest, directly_at_action};
 use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
@@ -34,6 +34,8 @@ pub use recall::PackedLntWorker;
 const OPEN: u64 = u64::MAX;
 /// The end of a trail.
 const NO_TRAIL: u32 = u32::MAX;
+/// No region alone.
+const NOBODY: u32 = u32::MAX;
 /// A search through more silent ways than this counts as endless.
 const MOST_WAYS: usize = 1_000_000;
 
@@ -143,8 +145,9 @@ pub struct LntWorker<'a> {
     snapshots: Vec<Slot>,
     /// The marks on the way to each snapshot: the last one, linked to those before it.
     snapshot_trails: Vec<u32>,
-    /// The snapshot that each is a copy of.
+    /// The snapshot that each is a copy of, and the region whose silent way it is on; none where there are several.
     snapshot_parents: Vec<u32>,
+    snapshot_owners: Vec<u32>,
     trails: Vec<(u32, u32)>,
     offers: Vec<Offer>,
     parts: Vec<Part>,
@@ -172,6 +175,12 @@ pub struct LntWorker<'a> {
     packed: Vec<u32>,
     is_unpacked: bool,
     packed_target: Vec<u32>,
+    /// Whether the target is the state at hand, to be changed by one part alone.
+    target_is_clean: bool,
+    /// Whether steps are noted as those of a pair of parts.
+    recording: recall::Recording,
+    /// What parts of the step at hand have fired that are not remembered.
+    live_marks: Vec<u32>,
     /// The remembered marks that the parts of the step at hand fire behind the first two which fire any.
     fired_behind: Vec<memory::Part32>,
     /// The open places of the offer at hand.
@@ -213,6 +222,7 @@ impl<'a> LntWorker<'a> {
             snapshots: Vec::new(),
             snapshot_trails: Vec::new(),
             snapshot_parents: Vec::new(),
+            snapshot_owners: Vec::new(),
             trails: Vec::new(),
             offers: Vec::new(),
             parts: Vec::new(),
@@ -231,6 +241,9 @@ impl<'a> LntWorker<'a> {
             packed: Vec::new(),
             is_unpacked: true,
             packed_target: Vec::new(),
+            target_is_clean: false,
+            recording: recall::Recording::Off,
+            live_marks: Vec::new(),
             fired_behind: Vec::new(),
             open: Vec::new(),
             namings: candidates::Namings::default(),
@@ -264,7 +277,6 @@ impl<'a> LntWorker<'a> {
 
     /// Gathers what can happen in a state.
     fn gather(&mut self, state: &[Slot]) -> Result<(), ModelError> {
-        self.machine.values.refresh();
         self.snapshots.clear();
         self.snapshots.extend_from_slice(state);
         self.forget_state();
@@ -285,11 +297,13 @@ impl<'a> LntWorker<'a> {
     }
 
     /// A copy of a snapshot, with its marks.
-    fn copy(&mut self, snapshot: u32) -> u32 {
+    fn copy(&mut self, snapshot: u32, owner: u32) -> u32 {
         let start = snapshot as usize * self.width;
         self.snapshots.extend_from_within(start..start + self.width);
         self.snapshot_trails.push(self.snapshot_trails[snapshot as usize]);
         self.snapshot_parents.push(snapshot);
+        let parent = self.snapshot_owners[snapshot as usize];
+        self.snapshot_owners.push(if snapshot == 0 || parent == owner { owner } else { NOBODY });
         self.snapshot_trails.len() as u32 - 1
     }
 
@@ -361,6 +375,14 @@ impl<'a> LntWorker<'a> {
                 self.ends.push(snapshot);
                 Ok(())
             }
+            Rest::Offers(first, count) => {
+                self.unpack();
+                for index in first..first + count {
+                    let (action, address) = self.model.shortcuts.offers[index as usize];
+                    self.push_offer(action, address, snapshot)?;
+                }
+                Ok(())
+            }
             Rest::Ways(address) => self.search(region, vec![(address, snapshot)]),
             Rest::Children(fork, address) => self.collect_fork(fork, region, address, snapshot),
         }
@@ -381,7 +403,7 @@ impl<'a> LntWorker<'a> {
                             // The commonest branch starts with its action: nothing to try.
                             Some((action, address)) => self.push_offer(action, address, snapshot)?,
                             None => {
-                                let copy = self.copy(snapshot);
+                                let copy = self.copy(snapshot, region);
                                 branches.push((target, copy));
                             }
                         }
@@ -390,7 +412,7 @@ impl<'a> LntWorker<'a> {
                 Op::AnyValue(slot, ty) => {
                     let span = self.machine.code.spans[address as usize];
                     for &value in domain(&mut self.machine, ty, span)?.iter() {
-                        let copy = self.copy(snapshot);
+                        let copy = self.copy(snapshot, region);
                         let start = copy as usize * self.width + slot as usize;
                         let words = self.machine.values.thaw(ty, value);
                         self.snapshots[start..start + words.len()].copy_from_slice(&words);
@@ -600,7 +622,7 @@ impl<'a> LntWorker<'a> {
                 let child = usize::from(!active);
                 let range = self.bounds[first + child].1 as usize..self.bounds[first + child + 1].1 as usize;
                 let ends: Vec<u32> = self.ends[range].to_vec();
-                ends.into_iter().map(|end| self.copy(end)).collect()
+                ends.into_iter().map(|end| self.copy(end, NOBODY)).collect()
             }
         };
         self.ends.truncate(first_end);
@@ -616,14 +638,14 @@ impl<'a> LntWorker<'a> {
 
     /// A snapshot for every combination of the children's ends.
     fn joint_ends(&mut self, first: usize, snapshot: u32) -> Vec<u32> {
-        let mut ways = vec![self.copy(snapshot)];
+        let mut ways = vec![self.copy(snapshot, NOBODY)];
         for child in first..self.bounds.len() - 1 {
             let ends: Vec<u32> =
                 self.ends[self.bounds[child].1 as usize..self.bounds[child + 1].1 as usize].to_vec();
             let mut combined = Vec::new();
             for &way in &ways {
                 for &end in &ends {
-                    let copy = self.copy(way);
+                    let copy = self.copy(way, NOBODY);
                     self.merge_into_snapshot(end, snapshot, copy);
                     combined.push(copy);
                 }
@@ -668,6 +690,8 @@ impl LntWorker<'_> {
         self.snapshot_trails.push(NO_TRAIL);
         self.snapshot_parents.clear();
         self.snapshot_parents.push(0);
+        self.snapshot_owners.clear();
+        self.snapshot_owners.push(NOBODY);
         self.trails.clear();
         self.offers.clear();
         self.parts.truncate(self.fixed_parts);
@@ -678,7 +702,6 @@ impl LntWorker<'_> {
 
     /// Gives all steps out of the state at hand.
     fn steps(&mut self, sink: &mut impl Sink) -> Result<(), ModelError> {
-        self.machine.values.refresh();
         self.forget_state();
         if let Some(memory) = &mut self.memory {
             memory.states += 1;
@@ -721,16 +744,5 @@ impl Worker for LntWorker<'_> {
         let result = self.gather(state);
         self.executed.take().unwrap_or_default().into_iter().for_each(emit);
         result
-    }
-}
-
-/// The action at an address, if the code goes there without doing anything else.
-fn directly_at_action(code: &crate::compile::code::Code, mut address: u32) -> Option<(u32, u32)> {
-    loop {
-        match code.ops[address as usize] {
-            Op::Act(action) => return Some((action, address)),
-            Op::Jump(target) if target > address => address = target,
-            _ => return None,
-        }
     }
 }

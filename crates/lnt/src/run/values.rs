@@ -108,16 +108,10 @@ impl<'a> Values<'a> {
         self.program
     }
 
-    /// Learns of the values that other threads have made since.
-    #[inline]
-    pub fn refresh(&mut self) {
-        self.rows.refresh();
-    }
-
     /// The row behind a value.
     #[inline]
     pub fn row(&self, value: u32) -> &[u32] {
-        self.rows.get(value)
+        self.rows.row(value)
     }
 
     /// The value of a row.
@@ -257,11 +251,14 @@ impl<'a> Values<'a> {
                 let others = (u64::from(value) >> (length + bits)) << length;
                 others as u32 | (value & mask_of(length)) - 1
             }
-            _ => {
-                let stride = shape.element.words.max(1) as usize;
-                self.build(|values, row| row.extend(values.row(value).iter().skip(stride)))
-            }
+            _ => self.tail_of_row(value, shape.element.words.max(1) as usize),
         }
+    }
+
+    /// A row without its first words.
+    pub fn tail_of_row(&mut self, row: u32, words: usize) -> u32 {
+        let row = self.rows.row(row);
+        self.rows.intern(row.get(words..).unwrap_or(&[]))
     }
 
     /// Adds the words of all elements of a list, set or array.

@@ -40,7 +40,6 @@ impl<'a> HighWorker<'a> {
 
     /// Looks up the tokens of a marking.
     pub fn enter(&mut self, state: &[Slot]) {
-        self.evaluator.refresh();
         self.present.tokens.resize(state.len(), Vec::new());
         for ((place, &slot), tokens) in self.model.net.places.iter().zip(state).zip(&mut self.present.tokens)
         {

@@ -51,6 +51,11 @@ pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
     builder.symbol("help", super::help as *const u8);
     builder.symbol("component", super::component as *const u8);
     builder.symbol("row_length", super::row_length as *const u8);
+    builder.symbol("row_tail", super::row_tail as *const u8);
+    builder.symbol("row_cons", super::row_cons as *const u8);
+    builder.symbol("row_append", super::row_append as *const u8);
+    builder.symbol("row_member", super::row_member as *const u8);
+    builder.symbol("apply", super::apply as *const u8);
     builder.symbol("mark", super::mark as *const u8);
     builder.symbol("recall", super::recall as *const u8);
     builder.symbol("remember", super::remember as *const u8);
@@ -67,6 +72,11 @@ pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
         help: import("help", &[pointer, word, pointer, word, word], Some(word))?,
         component: import("component", &[pointer, word, word], Some(word))?,
         row_length: import("row_length", &[pointer, word], Some(word))?,
+        row_tail: import("row_tail", &[pointer, word, word], Some(word))?,
+        row_cons: import("row_cons", &[pointer, word, word], Some(word))?,
+        row_append: import("row_append", &[pointer, word, word], Some(word))?,
+        row_member: import("row_member", &[pointer, word, word], Some(word))?,
+        apply: import("apply", &[pointer, word, pointer, word], Some(word))?,
         mark: import("mark", &[pointer, word], None)?,
         recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
         remember: import("remember", &[pointer, word, pointer, word, word], None)?,
@@ -327,6 +337,11 @@ fn number_of(shape: &Representation) -> Option<(i64, i64, i64)> {
     }
 }
 
+/// Whether a list or set is a row whose elements have one word.
+fn is_narrow_row(shape: &Representation) -> bool {
+    shape.storage == Storage::Row && shape.element.words == 1 && matches!(shape.kind, Kind::List { .. })
+}
+
 fn is_mask(shape: &Representation) -> bool {
     shape.storage == Storage::Packed && matches!(shape.kind, Kind::List { sorted: true, .. })
 }
@@ -359,6 +374,11 @@ struct Helpers {
     help: FuncId,
     component: FuncId,
     row_length: FuncId,
+    row_tail: FuncId,
+    row_cons: FuncId,
+    row_append: FuncId,
+    row_member: FuncId,
+    apply: FuncId,
     mark: FuncId,
     recall: FuncId,
     remember: FuncId,
@@ -851,10 +871,7 @@ impl Building<'_> {
             }
             Op::Component(position) => {
                 let (row, position) = (self.pop()?, self.word(position));
-                let component = self.reference(self.helpers.component);
-                let call = self.builder.ins().call(component, &[self.context, row, position]);
-                let value = self.builder.inst_results(call)[0];
-                self.stack.push(value);
+                self.push_call(self.helpers.component, &[row, position]);
             }
             Op::IsEmpty(ty) => {
                 let value = self.pop()?;
@@ -862,9 +879,8 @@ impl Building<'_> {
                 let length = match compiled.types[ty.index()].storage {
                     Storage::Packed => value,
                     _ => {
-                        let row_length = self.reference(self.helpers.row_length);
-                        let call = self.builder.ins().call(row_length, &[self.context, value]);
-                        self.builder.inst_results(call)[0]
+                        self.push_call(self.helpers.row_length, &[value]);
+                        self.pop()?
                     }
                 };
                 self.push_comparison(IntCC::Equal, length, zero);
@@ -880,6 +896,14 @@ impl Building<'_> {
                 let less = self.builder.ins().iadd_imm(mask, -1);
                 let others = self.builder.ins().band(mask, less);
                 self.stack.push(others);
+            }
+            Op::Head(ty) if is_narrow_row(&compiled.types[ty.index()]) => {
+                let (row, first) = (self.pop()?, self.word(0));
+                self.push_call(self.helpers.component, &[row, first]);
+            }
+            Op::Tail(ty) if compiled.types[ty.index()].storage == Storage::Row => {
+                let (row, words) = (self.pop()?, self.word(compiled.types[ty.index()].element.words.max(1)));
+                self.push_call(self.helpers.row_tail, &[row, words]);
             }
             Op::Collection(ty, count) if self.collects(ty, count)? => {}
             Op::Fill(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
@@ -956,6 +980,16 @@ impl Building<'_> {
             }
         }
         Some(false)
+    }
+
+    /// Pushes what a helper returns.
+    fn push_call(&mut self, helper: FuncId, arguments: &[Value]) {
+        let reference = self.reference(helper);
+        let mut all = vec![self.context];
+        all.extend_from_slice(arguments);
+        let call = self.builder.ins().call(reference, &all);
+        let value = self.builder.inst_results(call)[0];
+        self.stack.push(value);
     }
 
     fn branch(&mut self, if_true: usize, if_false: usize) -> Option<bool> {
@@ -1044,14 +1078,7 @@ impl Building<'_> {
     /// Has the interpreter carry out an instruction.
     fn help(&mut self, at: usize, inputs: u32, outputs: u32) -> Option<()> {
         let values = self.pop_many(inputs)?;
-        let spill = match self.spill {
-            Some(spill) => spill,
-            None => {
-                let spill = slot(&mut self.builder, 4 * self.helped.max(1));
-                self.spill = Some(spill);
-                spill
-            }
-        };
+        let spill = self.spill();
         for (word, value) in values.into_iter().enumerate() {
             self.builder.ins().stack_store(value, spill, offset(word as u32));
         }
@@ -1200,12 +1227,89 @@ impl Building<'_> {
         Some(true)
     }
 
+    /// A predefined operation on rows, or another one whose result has one word.
+    fn applies_to_rows(&mut self, number: u32) -> Option<bool> {
+        let application = &self.compiled.code.applications[number as usize];
+        let shape = |ty: TypeId| &self.compiled.types[ty.index()];
+        let (operand, second) = (shape(application.operand), shape(application.second));
+        let plain = |shape: &Representation| {
+            is_narrow_row(shape) && matches!(shape.kind, Kind::List { sorted: false, set: false, .. })
+        };
+        match application.operation {
+            Builtin::Head if is_narrow_row(operand) => {
+                let row = self.pop()?;
+                self.push_call(self.helpers.row_length, &[row]);
+                let length = self.pop()?;
+                self.require(length);
+                let first = self.word(0);
+                self.push_call(self.helpers.component, &[row, first]);
+            }
+            Builtin::Tail if is_narrow_row(operand) => {
+                let row = self.pop()?;
+                self.push_call(self.helpers.row_length, &[row]);
+                let length = self.pop()?;
+                self.require(length);
+                let one = self.word(1);
+                self.push_call(self.helpers.row_tail, &[row, one]);
+            }
+            Builtin::Length if is_narrow_row(operand) => {
+                let row = self.pop()?;
+                self.push_call(self.helpers.row_length, &[row]);
+                let length = self.pop()?;
+                let number = self.builder.ins().uextend(types::I64, length);
+                let (lower, upper, offset) = number_of(shape(application.result))?;
+                self.push_number(number, lower, upper, offset);
+            }
+            Builtin::Cons | Builtin::Insert if plain(second) => {
+                let (row, word) = (self.pop()?, self.pop()?);
+                self.push_call(self.helpers.row_cons, &[word, row]);
+            }
+            Builtin::Append if plain(second) => {
+                let (row, word) = (self.pop()?, self.pop()?);
+                self.push_call(self.helpers.row_append, &[word, row]);
+            }
+            Builtin::Member if is_narrow_row(second) => {
+                let (row, word) = (self.pop()?, self.pop()?);
+                self.push_call(self.helpers.row_member, &[word, row]);
+            }
+            _ if application.narrow => {
+                let values = self.pop_many(application.words)?;
+                let spill = self.spill();
+                for (word, value) in values.into_iter().enumerate() {
+                    self.builder.ins().stack_store(value, spill, offset(word as u32));
+                }
+                let words = self.builder.ins().stack_addr(self.pointer, spill, 0);
+                let (number, count) = (self.word(number), self.word(application.words));
+                self.push_call(self.helpers.apply, &[number, words, count]);
+                let status = self.pop()?;
+                let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
+                self.require(good);
+                let value = self.builder.ins().stack_load(types::I32, spill, 0);
+                self.stack.push(value);
+            }
+            _ => return Some(false),
+        }
+        Some(true)
+    }
+
+    /// Where words lie that helpers work on.
+    fn spill(&mut self) -> StackSlot {
+        match self.spill {
+            Some(spill) => spill,
+            None => {
+                let spill = slot(&mut self.builder, 4 * self.helped.max(1));
+                self.spill = Some(spill);
+                spill
+            }
+        }
+    }
+
     /// A predefined operation that takes a few machine instructions.
     fn applies(&mut self, number: u32) -> Option<bool> {
         let application = &self.compiled.code.applications[number as usize];
         let types_of = &self.compiled.types;
         if !is_simple(types_of, application) {
-            return Some(false);
+            return self.applies_to_rows(number);
         }
         let shape = |ty: TypeId| &types_of[ty.index()];
         let operand = number_of(shape(application.operand));

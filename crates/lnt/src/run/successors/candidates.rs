@@ -287,6 +287,7 @@ impl LntWorker<'_> {
 
     fn find_naming(&mut self, part: Part, fixed: &[Option<u32>]) -> Naming {
         self.unpack();
+        self.target_is_clean = false;
         self.target.copy_from_slice(&self.snapshots[..self.width]);
         self.machine.marks.clear();
         self.start_part(part);

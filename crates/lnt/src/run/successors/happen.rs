@@ -24,7 +24,15 @@ pub(super) struct OpenPlace {
 
 impl LntWorker<'_> {
     /// Lets an offer happen, once for every choice of the values that nobody fixed.
+    #[inline]
     pub(super) fn complete(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
+        if offer.parts.1 == 2 && self.memory.is_some() {
+            return self.complete_pair(offer, sink);
+        }
+        self.complete_any(offer, sink)
+    }
+
+    pub(super) fn complete_any(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         if !self.is_open(&offer) {
             return self.happen(offer, sink);
         }
@@ -67,6 +75,9 @@ impl LntWorker<'_> {
         if !offer.is_short() {
             self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
         }
+        // Most values are refused: where one part alone decides, it is asked before anything else is done.
+        let asked = self.part_to_ask(offer);
+        let mut is_prepared = false;
         loop {
             let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
             for one in open.iter() {
@@ -76,12 +87,62 @@ impl LntWorker<'_> {
                     self.values[start + one.place] = value;
                 }
             }
-            self.happen(closed, sink)?;
+            let refused = match asked {
+                Some(part) => {
+                    if !is_prepared {
+                        self.prepare(part);
+                        is_prepared = true;
+                    }
+                    self.refuses(part, closed)?
+                }
+                None => false,
+            };
+            if !refused {
+                is_prepared = false;
+                self.happen(closed, sink)?;
+            }
             let Some(last) = open.iter().rposition(|one| one.at + 1 < one.domain.len()) else {
                 return Ok(());
             };
             open[last].at += 1;
             open[last + 1..].iter_mut().for_each(|one| one.at = 0);
+        }
+    }
+
+    /// The part that alone decides whether values are accepted, where that is not remembered.
+    fn part_to_ask(&self, offer: Offer) -> Option<Part> {
+        let part = self.parts[offer.parts.0 as usize];
+        let action = &self.machine.code.actions[part.action as usize];
+        (offer.parts.1 == 1 && self.memory.is_some() && part.known == 0 && action.guard.is_some()).then_some(part)
+    }
+
+    /// Makes the target the state right before a part's action.
+    fn prepare(&mut self, part: Part) {
+        self.unpack();
+        self.target_is_clean = false;
+        self.target.copy_from_slice(&self.snapshots[..self.width]);
+        self.machine.marks.clear();
+        self.start_part(part);
+    }
+
+    /// Whether a part refuses values. What it receives is left in the target.
+    fn refuses(&mut self, part: Part, offer: Offer) -> Result<bool, ModelError> {
+        let action = &self.machine.code.actions[part.action as usize];
+        for (place, &(code, ty)) in action.offers.iter().enumerate() {
+            let value = self.value(&offer, place) as u32;
+            match code {
+                OfferCode::Variable(slot) => self.receive(slot, ty, value),
+                OfferCode::Pattern { address, .. }
+                    if !self.machine.matches(address, ty, value, &mut self.target)? =>
+                {
+                    return Ok(true);
+                }
+                _ => {}
+            }
+        }
+        match action.guard {
+            Some(guard) => Ok(self.machine.value(guard, &mut self.target)? == 0),
+            None => Ok(false),
         }
     }
 
@@ -229,6 +290,7 @@ impl LntWorker<'_> {
 
     fn happen_now(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         let code = self.machine.code;
+        self.target_is_clean = false;
         self.target.copy_from_slice(&self.snapshots[..self.width]);
         self.machine.marks.clear();
         let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;

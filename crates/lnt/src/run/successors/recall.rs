@@ -1,10 +1,10 @@
 //! Packed states: what local regions do is recalled, and learned where it is not known yet.
 
-use lts::OriginId;
+use lts::{LabelId, OriginId};
 use model::{ModelError, PackedWorker, Slot, Step};
 
 use super::candidates::NOT_NAMED;
-use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, Part32};
+use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, PairStep, Part32};
 use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
 use crate::model::LntModel;
@@ -42,6 +42,7 @@ impl PackedWorker for PackedLntWorker<'_> {
         worker.packed.clear();
         worker.packed.extend_from_slice(packed);
         worker.is_unpacked = false;
+        worker.target_is_clean = false;
         self.target.resize(packed.len(), 0);
         let layout = &worker.model.layout;
         let mut sink = PackedSink { layout, packed, target: &mut self.target, emit, fits: Ok(()) };
@@ -153,6 +154,51 @@ impl LntWorker<'_> {
         self.fixed_values = self.values.len();
     }
 
+    /// Lets an offer of two parts happen. If both are remembered, so are the steps that they take together.
+    #[inline]
+    pub(super) fn complete_pair(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
+        let first = offer.parts.0 as usize;
+        let parts = [self.parts[first].known, self.parts[first + 1].known];
+        let Some(memory) = self.memory.as_mut().filter(|_| parts[0] != 0 && parts[1] != 0) else {
+            return self.complete_any(offer, sink);
+        };
+        let Some(steps) = memory.pair(parts) else { return self.learn_pair(parts, offer, sink) };
+        for index in steps.0..steps.1 {
+            let Some(memory) = &self.memory else { break };
+            let step = memory.pair_steps[index as usize];
+            self.packed_target.clear();
+            self.packed_target.extend_from_slice(&self.packed);
+            for &(word, bits) in &memory.flips[step.flips.0 as usize..step.flips.1 as usize] {
+                self.packed_target[word as usize] ^= bits;
+            }
+            sink.recalled(Step { label: step.label, target: &self.packed_target, origin: step.origin });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn learn_pair(
+        &mut self,
+        parts: [u32; 2],
+        offer: Offer,
+        sink: &mut impl Sink,
+    ) -> Result<(), ModelError> {
+        let Some(memory) = self.memory.as_ref().filter(|memory| memory.pairs_repeat()) else {
+            return self.complete_any(offer, sink);
+        };
+        let first = memory.pair_steps.len();
+        self.recording = Recording::On;
+        let result = self.complete_any(offer, sink);
+        let complete = std::mem::take(&mut self.recording) == Recording::On && result.is_ok();
+        if let Some(memory) = &mut self.memory {
+            match complete {
+                true => memory.learn_pair(parts, first),
+                false => memory.pair_steps.truncate(first),
+            }
+        }
+        result
+    }
+
     /// Lets an offer happen if all of its effects are known, or are soon. Gives whether that settled it.
     pub(super) fn recall_step(&mut self, offer: Offer, sink: &mut impl Sink) -> bool {
         let mut target = std::mem::take(&mut self.packed_target);
@@ -161,11 +207,21 @@ impl LntWorker<'_> {
         // What the first parts fire which fire any: most steps have no more than two.
         let (mut fired, mut firing) = ([(0, 0); 2], 0);
         self.fired_behind.clear();
-        let (mut known, mut refused) = (true, false);
+        self.live_marks.clear();
+        let (mut known, mut refused, mut is_live) = (true, false, false);
         for index in offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize {
-            match self.effect(self.parts[index], offer) {
+            let part = self.parts[index];
+            match self.effect(part, offer) {
                 Effect::Computed => known = false,
                 Effect::Refused => refused = true,
+                Effect::Live => {
+                    is_live = true;
+                    match self.happen_live(part, offer, &mut target) {
+                        Some(true) => {}
+                        Some(false) => refused = true,
+                        None => known = false,
+                    }
+                }
                 Effect::Flips { flips, marks } => {
                     let Some(memory) = &self.memory else { break };
                     for &(word, bits) in &memory.flips[flips.0 as usize..flips.1 as usize] {
@@ -180,19 +236,89 @@ impl LntWorker<'_> {
                     }
                 }
             }
+            // What comes behind a refusal can't fail before it shows.
+            if refused && known && self.model.harmless {
+                break;
+            }
         }
         if known && !refused {
             let label = self.label(offer);
             let origin = match firing {
                 _ if self.follows => self.new_origin(fired),
+                _ if is_live => self.live_origin(fired),
                 0 => OriginId::ZERO,
                 1 | 2 => self.origin_of(fired),
                 _ => self.new_origin(fired),
             };
+            if self.recording == Recording::On {
+                self.record(label, origin, &target);
+            }
             sink.recalled(Step { label, target: &target, origin });
+        }
+        if !known {
+            self.recording = Recording::Off;
         }
         self.packed_target = target;
         known
+    }
+
+    /// Notes a step of a pair.
+    fn record(&mut self, label: LabelId, origin: OriginId, target: &[u32]) {
+        let Some(memory) = &mut self.memory else { return };
+        let first = memory.flips.len() as u32;
+        let words = target.iter().zip(&self.packed).enumerate().filter(|(_, (new, old))| new != old);
+        memory.flips.extend(words.map(|(word, (new, old))| (word as u32, new ^ old)));
+        let flips = (first, memory.flips.len() as u32);
+        memory.pair_steps.push(PairStep { label, origin, flips });
+    }
+
+    /// Lets one part of an offer happen whose region depends on its own slots alone, and changes these in a packed
+    /// state. Gives false if it refuses, nothing if the whole step has to be computed.
+    fn happen_live(&mut self, part: Part, offer: Offer, packed: &mut [u32]) -> Option<bool> {
+        self.unpack();
+        if !self.target_is_clean {
+            self.target.copy_from_slice(&self.snapshots[..self.width]);
+            self.target_is_clean = true;
+        }
+        self.machine.marks.clear();
+        let alone = self.happen_in_target(part, offer);
+        let region = self.machine.code.actions[part.action as usize].region;
+        let memory = self.memory.as_ref()?;
+        let mut fits = true;
+        let rests = matches!(alone, Ok(Alone::Rests));
+        for &slot in memory.slots(region) {
+            let (new, old) = (self.target[slot as usize], self.snapshots[slot as usize]);
+            if new == old {
+                continue;
+            }
+            self.target[slot as usize] = old;
+            if rests {
+                let (word, shift, mask) = self.model.layout.place(slot as usize);
+                fits &= new & !mask == 0;
+                packed[word as usize] ^= (new ^ old) << shift;
+            }
+        }
+        debug_assert!(self.target == self.snapshots[..self.width], "a region has touched a slot of others");
+        match alone {
+            Ok(Alone::Rests) if fits => {
+                self.live_marks.extend_from_slice(&self.machine.marks);
+                Some(true)
+            }
+            Ok(Alone::Refused) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The origin of a step of which some parts are not remembered.
+    fn live_origin(&mut self, fired: [Part32; 2]) -> OriginId {
+        self.machine.marks.clear();
+        self.machine.marks.extend_from_slice(&self.live_marks);
+        if let Some(memory) = &self.memory {
+            for &(first, end) in fired.iter().chain(&self.fired_behind) {
+                self.machine.marks.extend_from_slice(&memory.marks[first as usize..end as usize]);
+            }
+        }
+        self.origin()
     }
 
     /// The origin of a step whose parts fire no other remembered marks: the same ones fire again and again.
@@ -222,7 +348,12 @@ impl LntWorker<'_> {
     #[inline]
     fn effect(&mut self, part: Part, offer: Offer) -> Effect {
         let Some(memory) = &self.memory else { return Effect::Computed };
-        let Some(index) = part.known.checked_sub(1) else { return Effect::Computed };
+        let Some(index) = part.known.checked_sub(1) else {
+            let region = self.machine.code.actions[part.action as usize].region;
+            // What it does silently beforehand must be its own as well.
+            let own = part.snapshot == 0 || self.snapshot_owners[part.snapshot as usize] == region;
+            return if own && memory.is_local(region) && !self.follows { Effect::Live } else { Effect::Computed };
+        };
         let known = memory.parts[index as usize];
         if !known.open {
             return match known.effect {
@@ -232,7 +363,7 @@ impl LntWorker<'_> {
         }
         let values = match offer.is_short() {
             true => offer.sketch,
-            false if memory.open_effects_vary() => return Effect::Computed,
+            false if memory.open_effects_vary() => return self.unremembered(),
             false => self.number_values(offer),
         };
         let Some(memory) = &mut self.memory else { return Effect::Computed };
@@ -240,6 +371,11 @@ impl LntWorker<'_> {
             NO_EFFECT => self.learn_open_effect(part, offer, values),
             effect => memory.effects[effect as usize],
         }
+    }
+
+    /// The effect of a part of a remembered region that is not remembered itself.
+    fn unremembered(&self) -> Effect {
+        if self.follows { Effect::Computed } else { Effect::Live }
     }
 
     /// A number for values that are too many for the sketch.
@@ -254,7 +390,7 @@ impl LntWorker<'_> {
     #[cold]
     fn learn_open_effect(&mut self, part: Part, offer: Offer, values: u64) -> Effect {
         if self.memory.as_ref().is_none_or(Memory::open_effects_vary) {
-            return Effect::Computed;
+            return self.unremembered();
         }
         let effect = self.compute_effect(part, offer);
         if let Some(memory) = &mut self.memory {
@@ -316,10 +452,16 @@ impl LntWorker<'_> {
     }
 
     fn happen_alone(&mut self, part: Part, offer: Offer) -> Result<Alone, ModelError> {
-        let code = self.machine.code;
-        let action = &code.actions[part.action as usize];
+        self.target_is_clean = false;
         self.target.copy_from_slice(&self.snapshots[..self.width]);
         self.machine.marks.clear();
+        self.happen_in_target(part, offer)
+    }
+
+    /// The same in the target, which is the state at hand.
+    fn happen_in_target(&mut self, part: Part, offer: Offer) -> Result<Alone, ModelError> {
+        let code = self.machine.code;
+        let action = &code.actions[part.action as usize];
         self.start_part(part);
         for (place, &(code, ty)) in action.offers.iter().enumerate() {
             let value = self.value(&offer, place) as u32;
@@ -357,6 +499,14 @@ impl LntWorker<'_> {
         rest(&self.machine, action.region, at, &mut self.target);
         Ok(Alone::Rests)
     }
+}
+
+/// Whether the steps of a pair are noted, as long as all of them are told by the two parts alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Recording {
+    #[default]
+    Off,
+    On,
 }
 
 /// Whether an offer takes a value that others may choose.
