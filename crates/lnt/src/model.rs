@@ -15,8 +15,8 @@ use crate::compile::code::{Code, ForkKind, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
-    FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Shortcuts, Values, initial_state, localities,
-    print_frozen, print_value, read_by_conditions, read_summary, summary_mark,
+    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Shortcuts, Values, conditions, initial_state, localities,
+    print_frozen, print_value, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -57,8 +57,8 @@ pub struct LntModel {
     pub(crate) shortcuts: Shortcuts,
     /// For each region whose doing depends on few slots only, those.
     pub(crate) localities: Vec<Option<Locality>>,
-    /// For each action, the slots that decide which values it accepts.
-    pub(crate) conditions: Vec<Vec<u32>>,
+    /// For each action, what decides which values it accepts.
+    pub(crate) conditions: Vec<Condition>,
     /// Whether values that nobody fixes are named by those who take them, rather than tried one by one.
     pub(crate) narrowing: bool,
     /// Whether no pattern of an offer can fail: then the first part of a step that refuses it settles it.
@@ -116,7 +116,7 @@ impl LntModel {
         let layout = Layout::new(&code.slot_bits);
         let interrupted = interrupted_bodies(code);
         let mut model = Self {
-            conditions: read_by_conditions(code, &compiled.types),
+            conditions: conditions(code, &compiled.types),
             localities: localities(code, &compiled.types, &layout, &interrupted),
             layout,
             labels: SharedRows::new(),

@@ -128,9 +128,18 @@ fn touched(code: &Code, types: &[Representation], region: usize) -> Touched {
     touched
 }
 
-/// For each action, the slots that its patterns and guard read and that it does not write itself.
-pub fn read_by_conditions(code: &Code, types: &[Representation]) -> Vec<Vec<u32>> {
-    let read = |action: &ActionCode| {
+/// What decides whether an action accepts values.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// The slots that its patterns and guard read and that it does not write itself.
+    pub reads: Vec<u32>,
+    /// The slots that keep what it receives.
+    pub receives: Vec<u32>,
+}
+
+/// The condition of each action.
+pub fn conditions(code: &Code, types: &[Representation]) -> Vec<Condition> {
+    let condition = |action: &ActionCode| {
         let mut touched = Touched::nothing(code);
         let patterns = action.offers.iter().filter_map(|(offer, _)| match *offer {
             OfferCode::Pattern { address, .. } => Some(address),
@@ -142,10 +151,12 @@ pub fn read_by_conditions(code: &Code, types: &[Representation]) -> Vec<Vec<u32>
                 touched.written[slot as usize..(slot + types[ty.index()].words()) as usize].fill(true);
             }
         }
-        let read = touched.read.iter().zip(&touched.written).enumerate();
-        read.filter(|(_, (read, written))| **read && !**written).map(|(slot, _)| slot as u32).collect()
+        let slots = 0..code.slot_bits.len() as u32;
+        let (read, written) = (&touched.read, &touched.written);
+        let reads = slots.clone().filter(|&slot| read[slot as usize] && !written[slot as usize]);
+        Condition { reads: reads.collect(), receives: slots.filter(|&slot| written[slot as usize]).collect() }
     };
-    code.actions.iter().map(read).collect()
+    code.actions.iter().map(condition).collect()
 }
 
 impl Touched {

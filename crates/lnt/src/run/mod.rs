@@ -18,7 +18,7 @@ mod values;
 
 pub use domains::{Unlisted, all_values, literal_value};
 pub use flows::{read_summary, summary_mark};
-pub use locality::{Locality, localities, read_by_conditions};
+pub use locality::{Condition, Locality, conditions, localities};
 pub use machine::{FIRST_OBSERVATION, Machine};
 pub use native::Native;
 pub use print::{print_frozen, print_value};

@@ -106,6 +106,25 @@ struct KnownOrigin {
     origin: u32,
 }
 
+/// Ways of a search: those to follow, those that were followed, and those at hand. Each is an instruction and a
+/// snapshot.
+#[derive(Default)]
+struct SearchBuffers {
+    todo: Vec<(u32, u32)>,
+    seen: Vec<(u32, u32)>,
+    branches: Vec<(u32, u32)>,
+    further: Vec<(u32, u32)>,
+}
+
+impl SearchBuffers {
+    fn clear(&mut self) {
+        self.todo.clear();
+        self.seen.clear();
+        self.branches.clear();
+        self.further.clear();
+    }
+}
+
 /// An offer that a rule of a fork concerns.
 #[derive(Clone, Copy)]
 struct Concerned {
@@ -152,6 +171,7 @@ pub struct LntWorker<'a> {
     offers: Vec<Offer>,
     parts: Vec<Part>,
     values: Vec<u64>,
+    search_buffers: Vec<SearchBuffers>,
     /// Snapshots in which the region at hand has silently terminated.
     ends: Vec<u32>,
     /// Where the offers and ends of each child start; a stack over nested forks.
@@ -227,6 +247,7 @@ impl<'a> LntWorker<'a> {
             offers: Vec::new(),
             parts: Vec::new(),
             values: Vec::new(),
+            search_buffers: Vec::new(),
             ends: Vec::new(),
             bounds: Vec::new(),
             concerned: Vec::new(),
@@ -383,16 +404,24 @@ impl<'a> LntWorker<'a> {
                 }
                 Ok(())
             }
-            Rest::Ways(address) => self.search(region, vec![(address, snapshot)]),
+            Rest::Ways(address) => self.search(region, &[(address, snapshot)]),
             Rest::Children(fork, address) => self.collect_fork(fork, region, address, snapshot),
         }
     }
 
     /// Follows all silent ways from choices on. Each way is an instruction at which to branch, and its snapshot.
-    fn search(&mut self, region: u32, mut todo: Vec<(u32, u32)>) -> Result<(), ModelError> {
-        let mut seen: Vec<(u32, u32)> = Vec::new();
+    fn search(&mut self, region: u32, starts: &[(u32, u32)]) -> Result<(), ModelError> {
+        let mut buffers = self.search_buffers.pop().unwrap_or_default();
+        buffers.todo.extend_from_slice(starts);
+        let result = self.search_with(region, &mut buffers);
+        buffers.clear();
+        self.search_buffers.push(buffers);
+        result
+    }
+
+    fn search_with(&mut self, region: u32, buffers: &mut SearchBuffers) -> Result<(), ModelError> {
+        let SearchBuffers { todo, seen, branches, further } = buffers;
         let mut ways = 0;
-        let mut branches: Vec<(u32, u32)> = Vec::new();
         while let Some((address, snapshot)) = todo.pop() {
             branches.clear();
             match self.op(address) {
@@ -421,17 +450,16 @@ impl<'a> LntWorker<'a> {
                 }
                 _ => branches.push((address, snapshot)),
             }
-            let mut further: Vec<(u32, u32)> = Vec::new();
-            for &(start, snapshot) in &branches {
+            for &(start, snapshot) in branches.iter() {
                 ways += 1;
                 if ways > MOST_WAYS {
                     let span = self.machine.code.spans[address as usize];
                     return Err(model_error("too many silent paths lead from here".into(), Some(span)));
                 }
-                self.follow(region, start, snapshot, &mut seen, &mut further)?;
+                self.follow(region, start, snapshot, seen, further)?;
             }
             // The last one pushed is looked at first: keep the order of the source.
-            todo.extend(further.into_iter().rev());
+            todo.extend(further.drain(..).rev());
         }
         Ok(())
     }
@@ -447,7 +475,10 @@ impl<'a> LntWorker<'a> {
     ) -> Result<(), ModelError> {
         let Halt::At(address) = self.run_in(start, snapshot)? else { return Ok(()) };
         match self.op(address) {
-            Op::Act(action) => self.push_offer(action, address, snapshot),
+            Op::Act(action) => {
+                let snapshot = self.without_needless_copy(snapshot);
+                self.push_offer(action, address, snapshot)
+            }
             Op::End => {
                 self.ends.push(snapshot);
                 Ok(())
@@ -480,6 +511,20 @@ impl<'a> LntWorker<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A way that has changed nothing leaves the state as it was.
+    fn without_needless_copy(&self, mut snapshot: u32) -> u32 {
+        let state = |snapshot: u32| &self.snapshots[snapshot as usize * self.width..][..self.width];
+        while snapshot != 0 {
+            let parent = self.snapshot_parents[snapshot as usize];
+            let same_trail = self.snapshot_trails[snapshot as usize] == self.snapshot_trails[parent as usize];
+            if !same_trail || state(snapshot) != state(parent) {
+                break;
+            }
+            snapshot = parent;
+        }
+        snapshot
     }
 
     /// Whether all constructs on the way to a snapshot have fired on the way to one of others.
@@ -633,7 +678,8 @@ impl<'a> LntWorker<'a> {
                 self.snapshot_mut(way)[slots.start as usize..slots.end as usize].fill(0);
             }
         }
-        self.search(region, ways.into_iter().rev().map(|way| (address + 1, way)).collect())
+        let starts: Vec<(u32, u32)> = ways.into_iter().rev().map(|way| (address + 1, way)).collect();
+        self.search(region, &starts)
     }
 
     /// A snapshot for every combination of the children's ends.

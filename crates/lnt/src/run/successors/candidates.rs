@@ -245,7 +245,7 @@ impl LntWorker<'_> {
         if !narrows || (MOST_VAIN..u32::MAX).contains(&vain) {
             return None;
         }
-        let reads = &self.model.conditions[part.action as usize];
+        let reads = &self.model.conditions[part.action as usize].reads;
         let mut key = std::mem::take(&mut self.namings.key);
         key.clear();
         key.push(part.action);

@@ -7,6 +7,7 @@ use model::{ModelError, Slot, Step};
 
 use super::{KnownLabel, KnownOrigin, LntWorker, NO_TRAIL, OPEN, ORIGIN_MARKS, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
+use super::memory::Effect;
 use crate::run::domains::{domain, pattern_domain};
 use crate::run::flows::summary_mark;
 use crate::run::machine::Halt;
@@ -75,9 +76,7 @@ impl LntWorker<'_> {
         if !offer.is_short() {
             self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
         }
-        // Most values are refused: where one part alone decides, it is asked before anything else is done.
-        let asked = self.part_to_ask(offer);
-        let mut is_prepared = false;
+        let alone = self.part_alone(offer);
         loop {
             let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
             for one in open.iter() {
@@ -87,20 +86,7 @@ impl LntWorker<'_> {
                     self.values[start + one.place] = value;
                 }
             }
-            let refused = match asked {
-                Some(part) => {
-                    if !is_prepared {
-                        self.prepare(part);
-                        is_prepared = true;
-                    }
-                    self.refuses(part, closed)?
-                }
-                None => false,
-            };
-            if !refused {
-                is_prepared = false;
-                self.happen(closed, sink)?;
-            }
+            self.happen_with(alone, closed, sink)?;
             let Some(last) = open.iter().rposition(|one| one.at + 1 < one.domain.len()) else {
                 return Ok(());
             };
@@ -109,40 +95,24 @@ impl LntWorker<'_> {
         }
     }
 
-    /// The part that alone decides whether values are accepted, where that is not remembered.
-    fn part_to_ask(&self, offer: Offer) -> Option<Part> {
+    /// The only part of an offer, if its effect depends on its own region and is not remembered.
+    fn part_alone(&mut self, offer: Offer) -> Option<Part> {
         let part = self.parts[offer.parts.0 as usize];
-        let action = &self.machine.code.actions[part.action as usize];
-        (offer.parts.1 == 1 && self.memory.is_some() && part.known == 0 && action.guard.is_some()).then_some(part)
+        let alone = offer.parts.1 == 1 && self.memory.is_some() && part.known == 0;
+        (alone && matches!(self.effect(part, offer), Effect::Live)).then_some(part)
     }
 
-    /// Makes the target the state right before a part's action.
-    fn prepare(&mut self, part: Part) {
-        self.unpack();
-        self.target_is_clean = false;
-        self.target.copy_from_slice(&self.snapshots[..self.width]);
-        self.machine.marks.clear();
-        self.start_part(part);
-    }
-
-    /// Whether a part refuses values. What it receives is left in the target.
-    fn refuses(&mut self, part: Part, offer: Offer) -> Result<bool, ModelError> {
-        let action = &self.machine.code.actions[part.action as usize];
-        for (place, &(code, ty)) in action.offers.iter().enumerate() {
-            let value = self.value(&offer, place) as u32;
-            match code {
-                OfferCode::Variable(slot) => self.receive(slot, ty, value),
-                OfferCode::Pattern { address, .. }
-                    if !self.machine.matches(address, ty, value, &mut self.target)? =>
-                {
-                    return Ok(true);
-                }
-                _ => {}
-            }
-        }
-        match action.guard {
-            Some(guard) => Ok(self.machine.value(guard, &mut self.target)? == 0),
-            None => Ok(false),
+    /// Lets an offer happen whose only part may be known.
+    #[inline]
+    fn happen_with(
+        &mut self,
+        alone: Option<Part>,
+        offer: Offer,
+        sink: &mut impl Sink,
+    ) -> Result<(), ModelError> {
+        match alone {
+            Some(part) => self.happen_of_one(part, offer, sink),
+            None => self.happen(offer, sink),
         }
     }
 
@@ -159,6 +129,7 @@ impl LntWorker<'_> {
         if !offer.is_short() {
             self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
         }
+        let alone = self.part_alone(offer);
         for candidate in candidates.chunks_exact(places) {
             let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };
             let mut values = candidate.iter();
@@ -172,7 +143,7 @@ impl LntWorker<'_> {
                     self.values[start + place] = u64::from(value);
                 }
             }
-            self.happen(closed, sink)?;
+            self.happen_with(alone, closed, sink)?;
         }
         Ok(())
     }
@@ -288,7 +259,7 @@ impl LntWorker<'_> {
         }
     }
 
-    fn happen_now(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
+    pub(super) fn happen_now(&mut self, offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         let code = self.machine.code;
         self.target_is_clean = false;
         self.target.copy_from_slice(&self.snapshots[..self.width]);

@@ -272,6 +272,40 @@ impl LntWorker<'_> {
         memory.pair_steps.push(PairStep { label, origin, flips });
     }
 
+    /// Lets an offer of one part happen, whose region depends on its own slots alone.
+    pub(super) fn happen_of_one(
+        &mut self,
+        part: Part,
+        offer: Offer,
+        sink: &mut impl Sink,
+    ) -> Result<(), ModelError> {
+        let mut target = std::mem::take(&mut self.packed_target);
+        target.clear();
+        target.extend_from_slice(&self.packed);
+        self.live_marks.clear();
+        let happened = self.happen_live(part, offer, &mut target);
+        if happened == Some(true) {
+            let label = self.label(offer);
+            let origin = match self.live_marks.is_empty() {
+                true => OriginId::ZERO,
+                false => {
+                    self.machine.marks.clear();
+                    self.machine.marks.extend_from_slice(&self.live_marks);
+                    self.origin()
+                }
+            };
+            sink.recalled(Step { label, target: &target, origin });
+        }
+        self.packed_target = target;
+        match happened {
+            Some(_) => Ok(()),
+            None => {
+                self.recording = Recording::Off;
+                self.happen_now(offer, sink)
+            }
+        }
+    }
+
     /// Lets one part of an offer happen whose region depends on its own slots alone, and changes these in a packed
     /// state. Gives false if it refuses, nothing if the whole step has to be computed.
     fn happen_live(&mut self, part: Part, offer: Offer, packed: &mut [u32]) -> Option<bool> {
@@ -282,6 +316,13 @@ impl LntWorker<'_> {
         }
         self.machine.marks.clear();
         let alone = self.happen_in_target(part, offer);
+        if let (Ok(Alone::Refused), 0, 0) = (&alone, part.snapshot, part.known) {
+            for &slot in &self.model.conditions[part.action as usize].receives {
+                self.target[slot as usize] = self.snapshots[slot as usize];
+            }
+            debug_assert!(self.target == self.snapshots[..self.width], "a refusal has changed the state");
+            return Some(false);
+        }
         let region = self.machine.code.actions[part.action as usize].region;
         let memory = self.memory.as_ref()?;
         let mut fits = true;
@@ -346,7 +387,7 @@ impl LntWorker<'_> {
 
     /// What becomes of a part by an offer.
     #[inline]
-    fn effect(&mut self, part: Part, offer: Offer) -> Effect {
+    pub(super) fn effect(&mut self, part: Part, offer: Offer) -> Effect {
         let Some(memory) = &self.memory else { return Effect::Computed };
         let Some(index) = part.known.checked_sub(1) else {
             let region = self.machine.code.actions[part.action as usize].region;
