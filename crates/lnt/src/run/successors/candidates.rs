@@ -401,9 +401,8 @@ fn is_valid(values: &Values<'_>, ty: TypeId, words: &[u32]) -> bool {
             let tag_bits = if shape.tag_shift == 32 { 0 } else { u32::MAX << shape.tag_shift };
             valid && (shape.storage != Storage::Packed || words[0] & !used & !tag_bits == 0)
         }
-        Kind::Array { element, .. } => {
-            (0..values.count(ty, words)).all(|at| is_valid(values, *element, &values.element_at(ty, words, at)))
-        }
+        Kind::Array { element, .. } => (0..values.count(ty, words))
+            .all(|at| is_valid(values, *element, &values.element_at(ty, words, at))),
         Kind::List { .. } | Kind::Real | Kind::String => true,
     }
 }

@@ -154,7 +154,9 @@ impl Run<'_, '_, '_> {
         for (&(offer, ty), fixed) in self.question.action.offers.iter().zip(self.question.fixed) {
             if let (OfferCode::Variable(slot), Some(value)) = (offer, fixed) {
                 let words = self.values.thaw(ty, *value);
-                world.slots.extend(words.iter().enumerate().map(|(at, &word)| (slot + at as u32, Exactly(word))));
+                world
+                    .slots
+                    .extend(words.iter().enumerate().map(|(at, &word)| (slot + at as u32, Exactly(word))));
             }
         }
         if self.enter(&mut world) {
@@ -305,8 +307,9 @@ impl Run<'_, '_, '_> {
             Op::EqualMany(words) => {
                 let second = world.stack.len() - words as usize;
                 let first = second - words as usize;
-                let pairs: Vec<(Term, Term)> =
-                    (0..words as usize).map(|at| (world.stack[first + at], world.stack[second + at])).collect();
+                let pairs: Vec<(Term, Term)> = (0..words as usize)
+                    .map(|at| (world.stack[first + at], world.stack[second + at]))
+                    .collect();
                 world.stack.truncate(first);
                 return self.compare(world, &pairs);
             }
@@ -342,10 +345,11 @@ impl Run<'_, '_, '_> {
                     .zip(world.stack.split_off(first))
                     .map(|(&(shift, mask), term)| (shift, mask, self.resolve(world, term)))
                     .collect();
-                let all: Option<u32> = fields.iter().try_fold(pack.tag, |word, (shift, _, term)| match term {
-                    Exactly(field) => Some(word | field << shift),
-                    _ => None,
-                });
+                let all: Option<u32> =
+                    fields.iter().try_fold(pack.tag, |word, (shift, _, term)| match term {
+                        Exactly(field) => Some(word | field << shift),
+                        _ => None,
+                    });
                 match all {
                     Some(word) => world.stack.push(Exactly(word)),
                     None => {
@@ -378,7 +382,12 @@ impl Run<'_, '_, '_> {
             },
             Op::Head(ty) => match self.take(world) {
                 Exactly(list) if !self.values.is_empty(ty, list) => {
-                    let head = self.values.element_at(ty, &[list], 0).iter().map(|&word| Exactly(word)).collect::<Vec<Term>>();
+                    let head = self
+                        .values
+                        .element_at(ty, &[list], 0)
+                        .iter()
+                        .map(|&word| Exactly(word))
+                        .collect::<Vec<Term>>();
                     world.stack.extend(head);
                 }
                 _ => unknown(world, self.values.types[ty.index()].element.words),
@@ -598,7 +607,13 @@ impl Run<'_, '_, '_> {
 
     /// Whether two terms are equal; what would have to hold is added to `tests`, and then the answer is yes. Nothing if
     /// it can't be told.
-    fn equality(&self, world: &World, a: Term, b: Term, tests: &mut Vec<(u16, u8, u32, u32)>) -> Option<bool> {
+    fn equality(
+        &self,
+        world: &World,
+        a: Term,
+        b: Term,
+        tests: &mut Vec<(u16, u8, u32, u32)>,
+    ) -> Option<bool> {
         let (a, b) = match (self.resolve(world, a), self.resolve(world, b)) {
             (Exactly(a), b) => (b, Exactly(a)),
             other => other,
@@ -855,10 +870,9 @@ impl Run<'_, '_, '_> {
                 None => unclear = true,
                 Some(true) => {
                     let mut found = world.clone();
-                    let fits =
-                        tests.iter().all(|&(word, shift, mask, value)| {
-                            learn_fitting(&mut found, word, shift, mask, value)
-                        });
+                    let fits = tests.iter().all(|&(word, shift, mask, value)| {
+                        learn_fitting(&mut found, word, shift, mask, value)
+                    });
                     if fits {
                         found.stack.push(Exactly(1));
                         self.todo.push(found);
