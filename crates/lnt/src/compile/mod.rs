@@ -116,6 +116,9 @@ struct Compiler<'p> {
     /// The region whose code is being written; none for functions and for code of values.
     region: Option<u32>,
     op_regions: Vec<Option<u32>>,
+    /// The frame of the process or branch whose code is being written.
+    frame: Option<usize>,
+    op_frames: Vec<Option<usize>>,
     marks_wanted: bool,
     marks: Vec<Mark>,
     flows_wanted: bool,
@@ -182,6 +185,8 @@ impl<'p> Compiler<'p> {
             labels: Vec::new(),
             region: None,
             op_regions: Vec::new(),
+            frame: None,
+            op_frames: Vec::new(),
             marks_wanted: marks,
             marks: Vec::new(),
             flows_wanted: matches!(telling, Telling::Flows),
@@ -222,6 +227,7 @@ impl<'p> Compiler<'p> {
         self.code.ops.push(op);
         self.code.spans.push(span);
         self.op_regions.push(self.region);
+        self.op_frames.push(self.frame);
     }
 
     fn jump(&mut self, label: Label, span: Span) {
