@@ -172,6 +172,9 @@ fn compare(seed: u64, shares: &mut Shares) {
             );
         }
         assert_eq!(found.failure, expected.failure, "seed {seed}, {how}, failure (found, expected)\n{text}");
+        if let Some((found, expected)) = found.states.iter().zip(&expected.states).find(|(a, b)| a != b) {
+            panic!("seed {seed}, {how}, state\nfound:\n{found:#?}\nexpected:\n{expected:#?}\n{text}");
+        }
         assert!(
             *found == expected,
             "seed {seed}, {how}\nfound:\n{found:#?}\nexpected:\n{expected:#?}\n{text}"

@@ -245,7 +245,11 @@ impl<'p> Compiler<'p> {
             (Place::Slot(slot), words) => Op::LoadSlots(slot, words),
             (Place::Local(local), 1) => Op::LoadLocal(local),
             (Place::Local(local), words) => Op::LoadLocals(local, words),
-            (Place::Constant(value), _) => Op::Push(value),
+            (Place::Constant(value), 1) => Op::Push(value),
+            (Place::Constant(row), _) => {
+                let words = self.values.row(row);
+                return words.into_iter().for_each(|word| self.emit(Op::Push(word), span));
+            }
         };
         self.emit(op, span);
     }
@@ -256,8 +260,8 @@ impl<'p> Compiler<'p> {
             (Place::Slot(slot), words) => Op::StoreSlots(slot, words),
             (Place::Local(local), 1) => Op::StoreLocal(local),
             (Place::Local(local), words) => Op::StoreLocals(local, words),
-            // What is passed is the constant itself, of one word.
-            (Place::Constant(_), _) => Op::Pop(1),
+            // What is passed is the constant itself.
+            (Place::Constant(_), words) => Op::Pop(words),
         };
         self.emit(op, span);
     }

@@ -521,7 +521,11 @@ impl<'p> Compiler<'p> {
                     Storage::Scalar => Some(ordinal),
                     Storage::Packed if shape.fields.len() == 1 => Some(0),
                     Storage::Packed => Some(ordinal << shape.tag_shift),
-                    Storage::Wide => None,
+                    Storage::Wide => {
+                        let mut words = vec![0; shape.leaves.len()];
+                        words[0] = ordinal;
+                        Some(self.values.intern(&words))
+                    }
                     Storage::Row => Some(self.values.intern(&[ordinal])),
                 }
             }
