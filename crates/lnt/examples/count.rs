@@ -15,12 +15,22 @@ fn main() {
         Err(diagnostics) => return eprintln!("{}", sources.render_all(&diagnostics, false)),
     };
     let Some(root) = checked.program.main() else { return eprintln!("no process MAIN") };
-    let model = match lnt::LntModel::new(checked.program, root, &lnt::Options { provenance: false, naive: std::env::var_os("NAIVE").is_some() }) {
+    let model = match lnt::LntModel::new(
+        checked.program,
+        root,
+        &lnt::Options { provenance: false, naive: std::env::var_os("NAIVE").is_some() },
+    ) {
         Ok(model) => model,
         Err(diagnostics) => return eprintln!("{}", sources.render_all(&diagnostics, false)),
     };
     let limits = Limits { threads, transitions: false, origins: false, ..Limits::default() };
     let start = Instant::now();
     let found = explore(&model, &limits, &lts::Progress::new());
-    println!("{path}: {} states, {} transitions, {:?}, {:.2} s", found.states(), found.statistics.transitions, found.outcome, start.elapsed().as_secs_f64());
+    println!(
+        "{path}: {} states, {} transitions, {:?}, {:.2} s",
+        found.states(),
+        found.statistics.transitions,
+        found.outcome,
+        start.elapsed().as_secs_f64()
+    );
 }

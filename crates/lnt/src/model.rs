@@ -11,7 +11,7 @@ use model::{
 };
 use source::{Diagnostic, Span};
 
-use crate::compile::code::{Code, ForkKind, OfferCode, Op};
+use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
@@ -230,16 +230,13 @@ impl Model for LntModel {
         let values = self.values();
         let code = &self.compiled.code;
         let mut view = StateView::default();
-        for (number, region) in code.regions.iter().enumerate() {
-            let Some(place) = (state[region.counter as usize] as usize).checked_sub(1) else { continue };
-            let location = &region.locations[place];
-            for name in code.names.iter().filter(|name| name.region as usize == number) {
-                if !location.dead.contains(&name.slot) {
-                    let words = self.compiled.types[name.ty.index()].leaves.len();
-                    let slots = &state[name.slot as usize..name.slot as usize + words];
-                    let text = print_value(&values, name.ty, slots);
-                    view.values.push((format!("{}.{}", name.process, name.name), text));
-                }
+        for (_, location) in self.active(state) {
+            for &name in &location.names {
+                let name = &code.names[name as usize];
+                let words = self.compiled.types[name.ty.index()].leaves.len();
+                let slots = &state[name.slot as usize..name.slot as usize + words];
+                let text = print_value(&values, name.ty, slots);
+                view.values.push((format!("{}.{}", name.process, name.name), text));
             }
         }
         view
@@ -326,11 +323,29 @@ impl LntModel {
     /// The regions that are active in a state, with the source of what they do next.
     pub fn positions(&self, state: &[Slot]) -> Vec<(String, Span)> {
         let code = &self.compiled.code;
-        let active = code.regions.iter().filter_map(|region| {
-            let place = (state[region.counter as usize] as usize).checked_sub(1)?;
-            Some((region.name.clone(), code.spans[region.locations[place].address as usize]))
+        let active = self.active(state).into_iter().map(|(region, location)| {
+            (code.regions[region as usize].name.clone(), code.spans[location.address as usize])
         });
         active.collect()
+    }
+
+    /// The active regions of a state, in order, and where they rest. Only forks at which a region rests tell which
+    /// regions are active below it: others use the same slots for something else.
+    fn active(&self, state: &[Slot]) -> Vec<(u32, &Location)> {
+        let code = &self.compiled.code;
+        let mut active = Vec::new();
+        let mut todo = vec![0];
+        while let Some(number) = todo.pop() {
+            let region = &code.regions[number as usize];
+            let Some(place) = state[region.counter as usize].checked_sub(1) else { continue };
+            let location = &region.locations[place as usize];
+            active.push((number, location));
+            if let Op::Fork(fork) = code.ops[location.address as usize] {
+                todo.extend(&code.forks[fork as usize].children);
+            }
+        }
+        active.sort_unstable_by_key(|&(number, _)| number);
+        active
     }
 }
 

@@ -49,8 +49,9 @@ fn check(name: &str, checked: Result<lnt::Checked, Vec<source::Diagnostic>>, sou
     let checked = checked.unwrap_or_else(|errors| panic!("{}", sources.render_all(&errors, false)));
     let Some(root) = checked.program.main() else { return };
     for provenance in [true, false] {
-        let model = LntModel::new(checked.program.clone(), root, &Options { provenance, ..Options::default() })
-            .unwrap_or_else(|errors| panic!("{}", sources.render_all(&errors, false)));
+        let model =
+            LntModel::new(checked.program.clone(), root, &Options { provenance, ..Options::default() })
+                .unwrap_or_else(|errors| panic!("{}", sources.render_all(&errors, false)));
         compare(name, &model, most);
     }
 }

@@ -10,7 +10,7 @@ pub(super) enum Place {
     Slot(u32),
     /// In the function's frame on the stack.
     Local(u32),
-    /// Nowhere: a parameter that is never assigned and was given a constant.
+    /// Nowhere: a parameter that is never assigned and was given a constant; several words are an interned row.
     Constant(u32),
 }
 

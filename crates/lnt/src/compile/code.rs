@@ -326,6 +326,8 @@ pub struct Location {
     pub address: u32,
     /// Slots whose values nobody will read any more: they are reset, so that states do not multiply.
     pub dead: Vec<u32>,
+    /// The named slots that have a value to be read.
+    pub names: Vec<u32>,
 }
 
 /// Where a field is for each constructor of a type, by position; none where a constructor lacks it.
@@ -441,6 +443,8 @@ pub struct SlotName {
     pub slot: u32,
     /// The region whose frame it lies in.
     pub region: u32,
+    /// The frame. Frames of calls that exclude each other lie at the same place.
+    pub frame: u32,
     /// The variable's name.
     pub name: String,
     /// The process's name.

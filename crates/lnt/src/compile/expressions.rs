@@ -179,7 +179,9 @@ impl<'p> Compiler<'p> {
                 ExpressionKind::Variable(variable) => break *variable,
                 _ => return false,
             };
-            if self.types[value.ty.index()].storage != Storage::Wide || self.watching.contains_key(&value.span) {
+            if self.types[value.ty.index()].storage != Storage::Wide
+                || self.watching.contains_key(&value.span)
+            {
                 return false;
             }
             steps.push(inner);
@@ -285,8 +287,12 @@ impl<'p> Compiler<'p> {
             Builtin::Less | Builtin::Greater if direct => self.emit(Op::Less, span),
             Builtin::LessEqual | Builtin::GreaterEqual if direct => self.emit(Op::LessEqual, span),
             Builtin::Not => self.emit(Op::Not, span),
-            Builtin::Add if direct && is_number && same && operand == result => self.emit(Op::Add(result), span),
-            Builtin::Subtract if direct && is_number && same && operand == result => self.emit(Op::Subtract(result), span),
+            Builtin::Add if direct && is_number && same && operand == result => {
+                self.emit(Op::Add(result), span)
+            }
+            Builtin::Subtract if direct && is_number && same && operand == result => {
+                self.emit(Op::Subtract(result), span)
+            }
             Builtin::Modulo if direct && same && operand == result && self.counts_from_zero(operand) => {
                 self.emit(Op::Modulo, span);
             }

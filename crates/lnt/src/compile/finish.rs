@@ -128,7 +128,7 @@ impl Compiler<'_> {
             );
             if let (true, Some(region)) = (rests, self.op_regions[at]) {
                 let locations = &mut self.code.regions[region as usize].locations;
-                locations.push(Location { address: at as u32, dead: Vec::new() });
+                locations.push(Location { address: at as u32, dead: Vec::new(), names: Vec::new() });
                 self.code.location_of[at] = locations.len() as u32;
             }
         }
@@ -161,11 +161,32 @@ impl Compiler<'_> {
             dead_slots
                 .push(locations.map(|location| self.dead_slots(location.address, &own, &live)).collect());
         }
-        for (region, dead_slots) in self.code.regions.iter_mut().zip(dead_slots) {
-            for (location, dead) in region.locations.iter_mut().zip(dead_slots) {
-                location.dead = dead;
+        for (number, dead_slots) in dead_slots.into_iter().enumerate() {
+            for (at, dead) in dead_slots.into_iter().enumerate() {
+                let address = self.code.regions[number].locations[at].address;
+                let names = self.named_slots(number as u32, address, &dead);
+                let location = &mut self.code.regions[number].locations[at];
+                (location.dead, location.names) = (dead, names);
             }
         }
+    }
+
+    /// The named slots of a region that have a value at an address: those of the call at hand and of its callers. The
+    /// frames of other calls lie at the same places.
+    fn named_slots(&self, region: u32, address: u32, dead: &[u32]) -> Vec<u32> {
+        let mut frames = Vec::new();
+        let mut next = self.op_frames[address as usize];
+        while let Some(frame) = next {
+            frames.push(frame as u32);
+            next = match self.frames[frame].placement {
+                Placement::Region(_) => None,
+                Placement::After(other) => Some(other),
+            };
+        }
+        let names = self.code.names.iter().enumerate().filter(|(_, name)| {
+            name.region == region && frames.contains(&name.frame) && !dead.contains(&name.slot)
+        });
+        names.map(|(number, _)| number as u32).collect()
     }
 
     /// Those of a region's slots that nobody will read once it rests at an address.

@@ -116,6 +116,9 @@ struct Compiler<'p> {
     /// The region whose code is being written; none for functions and for code of values.
     region: Option<u32>,
     op_regions: Vec<Option<u32>>,
+    /// The frame of the process or branch whose code is being written.
+    frame: Option<usize>,
+    op_frames: Vec<Option<usize>>,
     marks_wanted: bool,
     marks: Vec<Mark>,
     flows_wanted: bool,
@@ -182,6 +185,8 @@ impl<'p> Compiler<'p> {
             labels: Vec::new(),
             region: None,
             op_regions: Vec::new(),
+            frame: None,
+            op_frames: Vec::new(),
             marks_wanted: marks,
             marks: Vec::new(),
             flows_wanted: matches!(telling, Telling::Flows),
@@ -222,6 +227,7 @@ impl<'p> Compiler<'p> {
         self.code.ops.push(op);
         self.code.spans.push(span);
         self.op_regions.push(self.region);
+        self.op_frames.push(self.frame);
     }
 
     fn jump(&mut self, label: Label, span: Span) {
@@ -239,7 +245,11 @@ impl<'p> Compiler<'p> {
             (Place::Slot(slot), words) => Op::LoadSlots(slot, words),
             (Place::Local(local), 1) => Op::LoadLocal(local),
             (Place::Local(local), words) => Op::LoadLocals(local, words),
-            (Place::Constant(value), _) => Op::Push(value),
+            (Place::Constant(value), 1) => Op::Push(value),
+            (Place::Constant(row), _) => {
+                let words = self.values.row(row);
+                return words.into_iter().for_each(|word| self.emit(Op::Push(word), span));
+            }
         };
         self.emit(op, span);
     }
@@ -250,8 +260,8 @@ impl<'p> Compiler<'p> {
             (Place::Slot(slot), words) => Op::StoreSlots(slot, words),
             (Place::Local(local), 1) => Op::StoreLocal(local),
             (Place::Local(local), words) => Op::StoreLocals(local, words),
-            // What is passed is the constant itself, of one word.
-            (Place::Constant(_), _) => Op::Pop(1),
+            // What is passed is the constant itself.
+            (Place::Constant(_), words) => Op::Pop(words),
         };
         self.emit(op, span);
     }

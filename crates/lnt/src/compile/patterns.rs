@@ -150,7 +150,8 @@ impl<'p> Compiler<'p> {
         // Parts of wide values lie on the stack already.
         let mut from = 0;
         let mut inside = path.iter().take_while(|part| {
-            let (Part::Field(whole, ..) | Part::Element(whole, _) | Part::Head(whole) | Part::Tail(whole)) = part;
+            let (Part::Field(whole, ..) | Part::Element(whole, _) | Part::Head(whole) | Part::Tail(whole)) =
+                part;
             self.types[whole.index()].storage == Storage::Wide
         });
         let mut taken = 0;
@@ -191,9 +192,7 @@ impl<'p> Compiler<'p> {
             Storage::Packed => Op::Bits((length - 1 - index) * bits, mask_of(bits)),
             Storage::Row if words == 1 => Op::Component(index),
             Storage::Row => Op::Components(index * words, words),
-            Storage::Scalar | Storage::Wide => {
-                Op::Slice(shape.words(), (index * words) as u16, words as u16)
-            }
+            Storage::Scalar | Storage::Wide => Op::Slice(shape.words(), (index * words) as u16, words as u16),
         };
         self.emit(op, span);
     }

@@ -69,11 +69,16 @@ impl<'p> Compiler<'p> {
     pub(super) fn compile_pending(&mut self, pending: Pending<'p>) {
         let Pending { entry, region, mut body, parameters, statement, after } = pending;
         self.region = Some(region);
+        self.frame = match body.kind {
+            BodyKind::Process { frame, .. } => Some(frame),
+            BodyKind::Function { .. } => None,
+        };
         self.place(entry);
         self.flow_parameters(&body, &parameters);
         self.statement(&mut body, statement, after);
         self.jump(after, statement.span);
         self.region = None;
+        self.frame = None;
     }
 
     fn new_region(&mut self, parent: Option<(u32, u32)>, name: &str) -> u32 {
@@ -99,6 +104,7 @@ impl<'p> Compiler<'p> {
         self.code.names.push(SlotName {
             slot,
             region,
+            frame: frame as u32,
             name: name.to_owned(),
             process: process.to_owned(),
             ty,
@@ -398,10 +404,10 @@ impl<'p> Compiler<'p> {
                 statement,
                 after: end,
             });
-            let parent = self.region.replace(child);
+            let parent = (self.region.replace(child), self.frame.replace(frame));
             self.place(end);
             self.emit(Op::End, span);
-            self.region = parent;
+            (self.region, self.frame) = parent;
         }
         self.place(start);
         self.emit(Op::Fork(fork), span);
@@ -515,7 +521,11 @@ impl<'p> Compiler<'p> {
                     Storage::Scalar => Some(ordinal),
                     Storage::Packed if shape.fields.len() == 1 => Some(0),
                     Storage::Packed => Some(ordinal << shape.tag_shift),
-                    Storage::Wide => None,
+                    Storage::Wide => {
+                        let mut words = vec![0; shape.leaves.len()];
+                        words[0] = ordinal;
+                        Some(self.values.intern(&words))
+                    }
                     Storage::Row => Some(self.values.intern(&[ordinal])),
                 }
             }

@@ -461,14 +461,18 @@ impl<'p> Compiler<'p> {
             }
             Binding::Handler { parameters, .. } if parameters.len() != types.len() => {
                 let takes = parameters.len();
-                let raised = if types.len() == 1 { "1 value".to_owned() } else { format!("{} values", types.len()) };
+                let raised =
+                    if types.len() == 1 { "1 value".to_owned() } else { format!("{} values", types.len()) };
                 self.fail(
                     format!("an exception is raised with {raised}, but its handler takes {takes}"),
                     span,
                 );
             }
             Binding::Handler { parameters, .. }
-                if parameters.iter().zip(types).any(|(&(_, taken), &given)| self.words(taken) != self.words(given)) =>
+                if parameters
+                    .iter()
+                    .zip(types)
+                    .any(|(&(_, taken), &given)| self.words(taken) != self.words(given)) =>
             {
                 self.fail("an exception is raised with values of other types than its handler takes", span);
             }

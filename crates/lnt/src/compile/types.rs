@@ -190,7 +190,8 @@ pub fn representations(program: &Program, shaping: Shaping) -> Vec<Representatio
         shapes[index].element.words = element;
     }
     for index in 0..shapes.len() {
-        if let (Storage::Row, Kind::Constructed(constructors)) = (shapes[index].storage, &shapes[index].kind) {
+        if let (Storage::Row, Kind::Constructed(constructors)) = (shapes[index].storage, &shapes[index].kind)
+        {
             let fields = constructors.iter().map(|&constructor| {
                 let mut at = 1;
                 let fields = program[constructor].fields.iter().map(|field| {
@@ -235,7 +236,9 @@ fn find_conditional(program: &Program, shapes: &mut [Representation]) {
 enum Shaped {
     Not,
     /// It is being looked at; whether it turned out to be a part of itself.
-    Now { recursive: bool },
+    Now {
+        recursive: bool,
+    },
     Done(Representation),
 }
 

@@ -459,9 +459,7 @@ impl Values<'_> {
                         result_words.extend_from_slice(&self.element_at(operand, a, at));
                         Ok(Made::Words)
                     }
-                    None => {
-                        Err(format!("there is no element {position} in a collection of {count}").into())
-                    }
+                    None => Err(format!("there is no element {position} in a collection of {count}").into()),
                 }
             }
             Builtin::Head | Builtin::LastElement => {

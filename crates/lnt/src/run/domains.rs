@@ -69,7 +69,8 @@ fn with_predicates(
     let mut accepts = |values: &mut Values<'_>, ty: TypeId, value: u32| {
         let Some(function) = values.types[ty.index()].predicate else { return true };
         let helper = helper.get_or_insert_with(|| model_machine.machine());
-        helper.call(function, &[value]).unwrap_or_else(|error| {
+        let words = values.thaw(ty, value);
+        helper.call(function, &words).unwrap_or_else(|error| {
             failure.get_or_insert(error);
             0
         }) != 0

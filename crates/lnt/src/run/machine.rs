@@ -618,7 +618,8 @@ impl<'a> Machine<'a> {
         let (ty, updates) = &code.updates[number as usize];
         let shape = &self.values.types[ty.index()];
         // A field has the same words for each constructor that has it.
-        let words = |places: &FieldPlaces| places.iter().flatten().next().map_or(1, |place| place.words as usize);
+        let words =
+            |places: &FieldPlaces| places.iter().flatten().next().map_or(1, |place| place.words as usize);
         let mut new = self.stack.len() - updates.iter().map(words).sum::<usize>();
         let first = new - shape.leaves.len();
         let tag = self.values.tag(*ty, &self.stack[first..new]) as usize;
@@ -699,7 +700,10 @@ impl<'a> Machine<'a> {
                 }
                 Some(Landing::Caught { values, .. }) if values.0 == raise.values.0 => {
                     let name = &raise.name;
-                    return Err(format!("exception {name} is raised with values of other types than its handler takes").into());
+                    return Err(format!(
+                        "exception {name} is raised with values of other types than its handler takes"
+                    )
+                    .into());
                 }
                 Some(Landing::Caught { values: (values, _), .. }) => {
                     let found = match raise.values.0 {

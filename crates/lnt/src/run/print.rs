@@ -64,14 +64,16 @@ fn print(values: &Values<'_>, ty: TypeId, words: &[u32], depth: usize, text: &mu
         }
         Kind::List { element, .. } => {
             text.push('{');
-            let elements = (0..values.count(ty, words)).map(|at| (*element, values.element_at(ty, words, at)));
+            let elements =
+                (0..values.count(ty, words)).map(|at| (*element, values.element_at(ty, words, at)));
             print_list(values, elements, depth, text);
             text.push('}');
         }
         Kind::Array { element, .. } => {
             text.push_str(&values.types[ty.index()].name);
             text.push_str(" (");
-            let elements = (0..values.count(ty, words)).map(|at| (*element, values.element_at(ty, words, at)));
+            let elements =
+                (0..values.count(ty, words)).map(|at| (*element, values.element_at(ty, words, at)));
             print_list(values, elements, depth, text);
             text.push(')');
         }

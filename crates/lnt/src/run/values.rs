@@ -369,7 +369,11 @@ impl<'a> Values<'a> {
                     }
                     let fields = &self.program[constructors[left as usize]].fields;
                     for (index, field) in fields.iter().enumerate().rev() {
-                        todo.push((field.ty, self.field_of(ty, left, index, a), self.field_of(ty, left, index, b)));
+                        todo.push((
+                            field.ty,
+                            self.field_of(ty, left, index, a),
+                            self.field_of(ty, left, index, b),
+                        ));
                     }
                 }
                 Kind::List { element, .. } | Kind::Array { element, .. } => {

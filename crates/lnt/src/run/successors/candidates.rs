@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use lts::RowSet;
 use model::ModelError;
 
-use super::naming::{Known, Question, open_words, shapes};
+use super::naming::{Known, Learned, Question, never_fails, open_words, shapes};
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::{ActionCode, OfferCode};
 use crate::compile::types::{Kind, Storage, mask_of};
@@ -33,6 +33,8 @@ struct Naming {
     width: u32,
     /// How many candidates that makes, at most; the greatest number where nothing is known.
     cost: u32,
+    /// Whether evaluating the action's patterns and guard may end in a run-time error.
+    may_fail: bool,
     /// Where the candidates lie once they were listed, and how many words they have.
     list: Option<(u32, u32)>,
 }
@@ -53,6 +55,8 @@ pub(super) struct Namings {
     key: Vec<u32>,
     /// For each action, how often its shapes told nothing; the greatest number once they did.
     vain: Vec<u32>,
+    /// For each action, whether its patterns and guard never fail, where that was asked.
+    never_fails: Vec<Option<bool>>,
     /// Of the offer at hand: fixed values, and the namings of its parts.
     fixed: Vec<Option<u32>>,
     parts: Vec<u32>,
@@ -93,8 +97,11 @@ impl LntWorker<'_> {
         }
         namings.clear();
         for index in offer.parts.0..offer.parts.0 + offer.parts.1 {
-            if let Some(naming) = self.naming(self.parts[index as usize], fixed) {
-                namings.push(naming);
+            let (naming, may_fail) = self.naming(self.parts[index as usize], fixed);
+            namings.extend(naming);
+            // Guards are evaluated one after the other: what later ones refuse may make this one fail.
+            if may_fail {
+                break;
             }
         }
         let cost = |worker: &Self, naming: u32| worker.namings.known[naming as usize].cost;
@@ -216,21 +223,39 @@ impl LntWorker<'_> {
         all.min(u64::from(EVERYTHING) - 1) as u32
     }
 
-    /// The number of the shapes that a part names, if it names any.
+    /// The number of the shapes that a part names, if it names any, and whether it may fail.
     #[inline]
-    fn naming(&mut self, part: Part, fixed: &[Option<u32>]) -> Option<u32> {
+    fn naming(&mut self, part: Part, fixed: &[Option<u32>]) -> (Option<u32>, bool) {
         let all_open = !fixed.iter().any(Option::is_some);
+        let mut naming = None;
         if let (true, Some(memory), Some(known)) = (all_open, &self.memory, part.known.checked_sub(1)) {
-            let naming = memory.parts[known as usize].naming;
-            if naming != NOT_NAMED {
-                return Some(naming).filter(|&naming| self.namings.known[naming as usize].cost != EVERYTHING);
+            naming = Some(memory.parts[known as usize].naming).filter(|&naming| naming != NOT_NAMED);
+        }
+        if naming.is_none() {
+            naming = self.look_up_naming(part, fixed);
+            if let (Some(naming), true, Some(memory), Some(known)) =
+                (naming, all_open, &mut self.memory, part.known.checked_sub(1))
+            {
+                memory.parts[known as usize].naming = naming;
             }
         }
-        let naming = self.look_up_naming(part, fixed)?;
-        if let (true, Some(memory), Some(known)) = (all_open, &mut self.memory, part.known.checked_sub(1)) {
-            memory.parts[known as usize].naming = naming;
+        match naming {
+            Some(naming) => {
+                let known = self.namings.known[naming as usize];
+                (Some(naming).filter(|_| known.cost != EVERYTHING), known.may_fail)
+            }
+            None => (None, !self.never_fails(part.action)),
         }
-        Some(naming).filter(|&naming| self.namings.known[naming as usize].cost != EVERYTHING)
+    }
+
+    /// Whether an action's patterns and guard never fail.
+    fn never_fails(&mut self, action: u32) -> bool {
+        let code = self.machine.code;
+        let known = &mut self.namings.never_fails;
+        if known.is_empty() {
+            known.resize(code.actions.len(), None);
+        }
+        *known[action as usize].get_or_insert_with(|| never_fails(code, &code.actions[action as usize]))
     }
 
     fn look_up_naming(&mut self, part: Part, fixed: &[Option<u32>]) -> Option<u32> {
@@ -298,7 +323,8 @@ impl LntWorker<'_> {
         let width: usize =
             open.iter().map(|&(_, ty, _)| self.machine.values.types[ty.index()].leaves.len()).sum();
         let first = self.namings.shapes.len();
-        let tells = shapes(code, &mut self.machine.values, &question, width, &mut self.namings.shapes);
+        let Learned { tells, may_fail } =
+            shapes(code, &mut self.machine.values, &question, width, &mut self.namings.shapes);
         if !tells {
             self.namings.shapes.truncate(first);
         }
@@ -310,7 +336,7 @@ impl LntWorker<'_> {
         let found = &self.namings.shapes[first..];
         let cost = if tells { self.cost(&open, found, width) } else { EVERYTHING };
         let count = (found.len() / width) as u32;
-        Naming { first: first as u32, count, width: width as u32, cost, list: None }
+        Naming { first: first as u32, count, width: width as u32, cost, may_fail, list: None }
     }
 
     /// Forgets shapes where there are too many; to be called between states.
@@ -402,9 +428,8 @@ fn is_valid(values: &Values<'_>, ty: TypeId, words: &[u32]) -> bool {
             let tag_bits = if shape.tag_shift == 32 { 0 } else { u32::MAX << shape.tag_shift };
             valid && (shape.storage != Storage::Packed || words[0] & !used & !tag_bits == 0)
         }
-        Kind::Array { element, .. } => {
-            (0..values.count(ty, words)).all(|at| is_valid(values, *element, &values.element_at(ty, words, at)))
-        }
+        Kind::Array { element, .. } => (0..values.count(ty, words))
+            .all(|at| is_valid(values, *element, &values.element_at(ty, words, at))),
         Kind::List { .. } | Kind::Real | Kind::String => true,
     }
 }

@@ -8,7 +8,8 @@
 //! `member` or a loop, it names its candidates by itself.
 //!
 //! A shape promises only that a value outside of all shapes is refused without an error: patterns and guards are
-//! evaluated on each candidate as ever. Where something can't be followed, or may fail, the shape stays as it is. Tests
+//! evaluated on each candidate as ever. Where something can't be followed, or may fail, the shape stays as it is, and it
+//! is told that evaluation may fail: an error must come up even where a later partner would refuse the value. Tests
 //! compare the outcome with trying every value.
 
 use crate::compile::code::{ActionCode, Code, OfferCode, Op};
@@ -93,21 +94,140 @@ pub(super) fn open_words(types: &[Representation], question: &Question<'_>) -> V
 }
 
 /// Adds the shapes that the open words can have where the action's patterns and guard may accept them, `width` words
-/// each. Gives false where nothing was learned.
+/// each.
 pub(super) fn shapes(
     code: &Code,
     values: &mut Values<'_>,
     question: &Question<'_>,
     width: usize,
     shapes: &mut Vec<Known>,
-) -> bool {
+) -> Learned {
     let first = shapes.len();
-    let mut run = Run { code, values, question, shapes, first, width, steps: 0, todo: Vec::new() };
+    let mut run =
+        Run { code, values, question, shapes, first, width, steps: 0, todo: Vec::new(), may_fail: false };
     let followed = run.all();
+    let may_fail = run.may_fail || !followed;
     if !followed {
         shapes.truncate(first);
     }
-    followed && !shapes[first..].chunks_exact(width).any(|shape| shape.iter().all(|known| known.mask == 0))
+    let nothing = |shape: &[Known]| shape.iter().all(|known| known.mask == 0);
+    Learned { tells: followed && !shapes[first..].chunks_exact(width).any(nothing), may_fail }
+}
+
+/// What came of looking for shapes.
+pub(super) struct Learned {
+    /// Whether there is anything that a value has to be.
+    pub tells: bool,
+    /// Whether evaluating the patterns and the guard may end in a run-time error.
+    pub may_fail: bool,
+}
+
+/// Whether evaluating an action's patterns and guard never fails, whatever the values: nothing in the code can, and it
+/// neither loops nor calls itself.
+pub(super) fn never_fails(code: &Code, action: &ActionCode) -> bool {
+    let patterns = action.offers.iter().filter_map(|(offer, _)| match offer {
+        OfferCode::Pattern { address, .. } => Some(*address),
+        _ => None,
+    });
+    let mut todo: Vec<u32> = patterns.chain(action.guard).collect();
+    let mut seen = vec![false; code.ops.len()];
+    while let Some(at) = todo.pop() {
+        if std::mem::replace(&mut seen[at as usize], true) {
+            continue;
+        }
+        match code.ops[at as usize] {
+            Op::Jump(target) if target > at => todo.push(target),
+            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) if target > at => todo.extend([target, at + 1]),
+            Op::Done | Op::Return(_) => {}
+            Op::Call(function) => {
+                // A function that calls others might call itself.
+                let address = code.functions[function as usize].address;
+                if calls_others(code, address) {
+                    return false;
+                }
+                todo.extend([address, at + 1]);
+            }
+            Op::Apply(number) if is_total(code.applications[number as usize].operation) => todo.push(at + 1),
+            Op::Push(_)
+            | Op::LoadSlot(_)
+            | Op::LoadSlots(..)
+            | Op::StoreSlot(_)
+            | Op::StoreSlots(..)
+            | Op::LoadLocal(_)
+            | Op::LoadLocals(..)
+            | Op::StoreLocal(_)
+            | Op::StoreLocals(..)
+            | Op::Pick(_)
+            | Op::PickMany(..)
+            | Op::Pop(_)
+            | Op::Equal
+            | Op::EqualMany(_)
+            | Op::Less
+            | Op::LessEqual
+            | Op::Not
+            | Op::Offset(_)
+            | Op::MakeRow(..)
+            | Op::Pack(_)
+            | Op::Pad(_)
+            | Op::Bits(..)
+            | Op::Component(_)
+            | Op::Components(..)
+            | Op::Slice(..)
+            | Op::Collection(..)
+            | Op::Fill(_)
+            | Op::IsEmpty(_)
+            | Op::Head(_)
+            | Op::Tail(_)
+            | Op::Mark(_)
+            | Op::Decide(_)
+            | Op::Fire(_)
+            | Op::FireOutcome(_)
+            | Op::Observe(_)
+            | Op::Record(..) => todo.push(at + 1),
+            Op::LoadPart(number) if !code.parts[number as usize].indexed => todo.push(at + 1),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether a function has a call in its code.
+fn calls_others(code: &Code, address: u32) -> bool {
+    let ends: Vec<u32> = code.functions.iter().map(|function| function.address).collect();
+    let end = ends.into_iter().filter(|&other| other > address).min().unwrap_or(code.ops.len() as u32);
+    code.ops[address as usize..end as usize].iter().any(|op| matches!(op, Op::Call(_)))
+}
+
+/// Whether an operation has a result for all operands.
+fn is_total(operation: Builtin) -> bool {
+    use Builtin::*;
+    matches!(
+        operation,
+        Equal
+            | NotEqual
+            | Less
+            | LessEqual
+            | Greater
+            | GreaterEqual
+            | Not
+            | And
+            | Or
+            | Xor
+            | Implies
+            | Iff
+            | Minimum
+            | Maximum
+            | Cons
+            | Insert
+            | Append
+            | IsEmpty
+            | Member
+            | Remove
+            | Union
+            | Intersection
+            | Difference
+            | Subset
+    )
 }
 
 struct Run<'r, 'v, 'q> {
@@ -120,6 +240,7 @@ struct Run<'r, 'v, 'q> {
     width: usize,
     steps: usize,
     todo: Vec<World>,
+    may_fail: bool,
 }
 
 /// What became of a world.
@@ -154,7 +275,9 @@ impl Run<'_, '_, '_> {
         for (&(offer, ty), fixed) in self.question.action.offers.iter().zip(self.question.fixed) {
             if let (OfferCode::Variable(slot), Some(value)) = (offer, fixed) {
                 let words = self.values.thaw(ty, *value);
-                world.slots.extend(words.iter().enumerate().map(|(at, &word)| (slot + at as u32, Exactly(word))));
+                world
+                    .slots
+                    .extend(words.iter().enumerate().map(|(at, &word)| (slot + at as u32, Exactly(word))));
             }
         }
         if self.enter(&mut world) {
@@ -172,6 +295,7 @@ impl Run<'_, '_, '_> {
                     Next::On => {}
                     Next::Over => break,
                     Next::Perhaps => {
+                        self.may_fail = true;
                         self.accept(&world);
                         break;
                     }
@@ -308,8 +432,9 @@ impl Run<'_, '_, '_> {
             Op::EqualMany(words) => {
                 let second = world.stack.len() - words as usize;
                 let first = second - words as usize;
-                let pairs: Vec<(Term, Term)> =
-                    (0..words as usize).map(|at| (world.stack[first + at], world.stack[second + at])).collect();
+                let pairs: Vec<(Term, Term)> = (0..words as usize)
+                    .map(|at| (world.stack[first + at], world.stack[second + at]))
+                    .collect();
                 world.stack.truncate(first);
                 return self.compare(world, &pairs);
             }
@@ -345,10 +470,11 @@ impl Run<'_, '_, '_> {
                     .zip(world.stack.split_off(first))
                     .map(|(&(shift, mask), term)| (shift, mask, self.resolve(world, term)))
                     .collect();
-                let all: Option<u32> = fields.iter().try_fold(pack.tag, |word, (shift, _, term)| match term {
-                    Exactly(field) => Some(word | field << shift),
-                    _ => None,
-                });
+                let all: Option<u32> =
+                    fields.iter().try_fold(pack.tag, |word, (shift, _, term)| match term {
+                        Exactly(field) => Some(word | field << shift),
+                        _ => None,
+                    });
                 match all {
                     Some(word) => world.stack.push(Exactly(word)),
                     None => {
@@ -381,7 +507,12 @@ impl Run<'_, '_, '_> {
             },
             Op::Head(ty) => match self.take(world) {
                 Exactly(list) if !self.values.is_empty(ty, list) => {
-                    let head = self.values.element_at(ty, &[list], 0).iter().map(|&word| Exactly(word)).collect::<Vec<Term>>();
+                    let head = self
+                        .values
+                        .element_at(ty, &[list], 0)
+                        .iter()
+                        .map(|&word| Exactly(word))
+                        .collect::<Vec<Term>>();
                     world.stack.extend(head);
                 }
                 _ => unknown(world, self.values.types[ty.index()].element.words),
@@ -601,7 +732,13 @@ impl Run<'_, '_, '_> {
 
     /// Whether two terms are equal; what would have to hold is added to `tests`, and then the answer is yes. Nothing if
     /// it can't be told.
-    fn equality(&self, world: &World, a: Term, b: Term, tests: &mut Vec<(u16, u8, u32, u32)>) -> Option<bool> {
+    fn equality(
+        &self,
+        world: &World,
+        a: Term,
+        b: Term,
+        tests: &mut Vec<(u16, u8, u32, u32)>,
+    ) -> Option<bool> {
         let (a, b) = match (self.resolve(world, a), self.resolve(world, b)) {
             (Exactly(a), b) => (b, Exactly(a)),
             other => other,
@@ -858,10 +995,9 @@ impl Run<'_, '_, '_> {
                 None => unclear = true,
                 Some(true) => {
                     let mut found = world.clone();
-                    let fits =
-                        tests.iter().all(|&(word, shift, mask, value)| {
-                            learn_fitting(&mut found, word, shift, mask, value)
-                        });
+                    let fits = tests.iter().all(|&(word, shift, mask, value)| {
+                        learn_fitting(&mut found, word, shift, mask, value)
+                    });
                     if fits {
                         found.stack.push(Exactly(1));
                         self.todo.push(found);

@@ -1,0 +1,222 @@
+//! However values are represented, whichever worker computes with them, and whether open values are tried one by one or
+//! named by those who take them: programs do the same, step by step.
+//!
+//! Random programs are compiled twice, naively and not. All ways to run them have to give the same steps in the same
+//! order, the same texts of states, and the same error if there is one.
+
+mod programs;
+
+use std::collections::HashMap;
+
+use explore::{Exploration, Limits, Outcome, explore};
+use lnt::{LntModel, Loader, Options};
+use lts::{LabelId, Progress, StateId};
+use model::{Layout, Model, ModelError, PackedWorker, Packing, Provenance, Slot, StateView, Worker};
+use source::Sources;
+
+/// The states of a program that are looked at.
+const MOST_STATES: usize = 60;
+
+/// A model that is explored with its plain worker.
+struct Plain<'m>(&'m LntModel);
+
+impl Model for Plain<'_> {
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    fn initial(&self) -> Result<Vec<Slot>, ModelError> {
+        self.0.initial()
+    }
+
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        self.0.worker()
+    }
+
+    fn label(&self, label: LabelId) -> String {
+        self.0.label(label)
+    }
+
+    fn describe(&self, state: &[Slot]) -> StateView {
+        self.0.describe(state)
+    }
+
+    fn provenance(&self) -> &Provenance {
+        self.0.provenance()
+    }
+}
+
+/// An error with the text of its label: labels are numbered as they turn up.
+type Failure = (ModelError, Option<String>);
+
+fn failure(model: &LntModel, mut error: ModelError) -> Failure {
+    let during = error.during.take().map(|label| model.label(label));
+    (error, during)
+}
+
+/// What a worker does in the first states.
+#[derive(Debug, PartialEq, Eq)]
+struct Steps {
+    /// For each state that was looked at, the text of each step and the number of its target.
+    steps: Vec<Vec<(String, usize)>>,
+    /// The values of each state that was seen.
+    states: Vec<StateView>,
+    failure: Option<Failure>,
+}
+
+/// Takes all steps breadth first, until there is an error or enough was seen.
+fn walk(model: &LntModel, worker: &mut dyn PackedWorker) -> Steps {
+    let mut found = Steps { steps: Vec::new(), states: Vec::new(), failure: None };
+    let initial = match model.initial() {
+        Ok(initial) => initial,
+        Err(error) => {
+            found.failure = Some(failure(model, error));
+            return found;
+        }
+    };
+    let layout = model.layout();
+    let mut packed = vec![0; layout.words()];
+    layout.pack(&initial, &mut packed).unwrap();
+    let mut numbers = HashMap::from([(packed.clone(), 0)]);
+    let mut todo = vec![packed];
+    let mut next = 0;
+    while next < todo.len() && todo.len() < MOST_STATES && found.failure.is_none() {
+        let mut steps = Vec::new();
+        let result =
+            worker.successors(&todo[next], &mut |step| steps.push((step.label, step.target.to_vec())));
+        let mut told = Vec::with_capacity(steps.len());
+        for (label, target) in steps {
+            let number = *numbers.entry(target.clone()).or_insert(todo.len());
+            if number == todo.len() {
+                todo.push(target);
+            }
+            told.push((model.label(label), number));
+        }
+        found.steps.push(told);
+        found.failure = result.err().map(|error| failure(model, error));
+        next += 1;
+    }
+    let mut values = vec![0; layout.width()];
+    found.states.extend(todo.iter().map(|packed| {
+        layout.unpack(packed, &mut values);
+        model.describe(&values)
+    }));
+    found
+}
+
+/// The system that was explored as text, how that ended, and what its states are.
+#[derive(Debug, PartialEq, Eq)]
+struct Explored {
+    system: String,
+    outcome: String,
+    failure: Option<(Failure, Option<StateId>)>,
+    states: Vec<StateView>,
+}
+
+fn explored(model: &LntModel, found: &Exploration) -> Explored {
+    let mut system = Vec::new();
+    lts::write_aut(&found.lts, &mut system).unwrap();
+    let (outcome, failure) = match &found.outcome {
+        Outcome::Error { error, state } => {
+            ("error".to_owned(), Some((failure(model, error.clone()), *state)))
+        }
+        other => (format!("{other:?}"), None),
+    };
+    let states = (0..found.states()).map(|state| model.describe(&found.state(model, StateId::new(state))));
+    Explored { system: String::from_utf8(system).unwrap(), outcome, failure, states: states.collect() }
+}
+
+/// How many of the programs have something that the test is about.
+#[derive(Default, Debug)]
+struct Shares {
+    programs: usize,
+    errors: usize,
+    early_errors: usize,
+    /// More than twenty states.
+    many_states: usize,
+    open: usize,
+    patterns: usize,
+    guards: usize,
+    /// States have more slots than those of the naive twin: some values have several words.
+    wide: usize,
+    /// Packed states have fewer bits than those of the naive twin.
+    packed: usize,
+    /// A state with five steps or more.
+    branching: usize,
+    steps: usize,
+}
+
+fn compare(seed: u64, shares: &mut Shares) {
+    let program = programs::draw(seed);
+    let text = &program.text;
+    let mut sources = Sources::new();
+    let checked = Loader::new()
+        .load_text("drawn.lnt", text, &mut sources)
+        .unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{}", sources.render_all(&errors, false)));
+    let main = checked.program.main().unwrap();
+    let compile = |naive: bool| {
+        let options = Options { naive, ..Options::default() };
+        LntModel::new(checked.program.clone(), main, &options)
+            .unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{}", sources.render_all(&errors, false)))
+    };
+    let (naive, model) = (compile(true), compile(false));
+
+    let expected = walk(&naive, &mut Packing::new(naive.worker(), naive.layout()));
+    let same = |found: &Steps, how: &str| {
+        if let Some(at) =
+            (0..expected.steps.len().min(found.steps.len())).find(|&at| found.steps[at] != expected.steps[at])
+        {
+            panic!(
+                "seed {seed}, {how}, state {at} {:?}\nfound:\n{:#?}\nexpected:\n{:#?}\nerrors {:?} {:?}\n{text}",
+                expected.states[at], found.steps[at], expected.steps[at], found.failure, expected.failure
+            );
+        }
+        assert_eq!(found.failure, expected.failure, "seed {seed}, {how}, failure (found, expected)\n{text}");
+        if let Some((found, expected)) = found.states.iter().zip(&expected.states).find(|(a, b)| a != b) {
+            panic!("seed {seed}, {how}, state\nfound:\n{found:#?}\nexpected:\n{expected:#?}\n{text}");
+        }
+        assert!(
+            *found == expected,
+            "seed {seed}, {how}\nfound:\n{found:#?}\nexpected:\n{expected:#?}\n{text}"
+        );
+    };
+    same(&walk(&model, &mut Packing::new(model.worker(), model.layout())), "plain worker");
+    same(&walk(&model, model.packed_worker().as_mut()), "packed worker");
+    same(&walk(&naive, naive.packed_worker().as_mut()), "naive packed worker");
+
+    let limits = |threads| Limits { states: MOST_STATES, threads, ..Limits::default() };
+    let expected_system = explored(&naive, &explore(&Plain(&naive), &limits(1), &Progress::new()));
+    for threads in [1, 2] {
+        let found = explored(&model, &explore(&model, &limits(threads), &Progress::new()));
+        assert!(
+            found == expected_system,
+            "seed {seed}, {threads} threads\nfound:\n{found:#?}\nexpected:\n{expected_system:#?}\n{text}"
+        );
+    }
+
+    shares.programs += 1;
+    shares.errors += usize::from(expected.failure.is_some());
+    shares.early_errors += usize::from(expected.failure.is_some() && expected.states.len() < 3);
+    shares.many_states += usize::from(expected.states.len() > 20);
+    shares.open += usize::from(program.features.open > 1);
+    shares.patterns += usize::from(program.features.patterns > 0);
+    shares.guards += usize::from(program.features.guards > 0);
+    shares.wide += usize::from(model.layout().width() > naive.layout().width());
+    shares.packed += usize::from(model.layout().words() < naive.layout().words());
+    shares.branching += usize::from(expected.steps.iter().any(|steps| steps.len() >= 5));
+    shares.steps += expected.steps.iter().map(Vec::len).sum::<usize>();
+}
+
+#[test]
+fn values_are_what_they_are_however_they_are_represented() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(default)
+    };
+    // More of them: `PROGRAMS=100000 cargo test --release -p lnt --test representation`; others with `FIRST=…`.
+    let (first, count) = (number("FIRST", 0), number("PROGRAMS", 1500));
+    let mut shares = Shares::default();
+    for seed in first..first + count {
+        compare(seed, &mut shares);
+    }
+    println!("{shares:?}");
+}
