@@ -30,11 +30,14 @@ pub struct Options {
     pub provenance: bool,
     /// The naive twin: every structured value is a row, and values that nobody fixes are tried one by one.
     pub naive: bool,
+    /// From the first state on, what pays for large models only: machine code, and regions that are computed rather than
+    /// remembered.
+    pub eager: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { provenance: true, naive: false }
+        Self { provenance: true, naive: false, eager: false }
     }
 }
 
@@ -63,6 +66,8 @@ pub struct LntModel {
     pub(crate) narrowing: bool,
     /// Whether no pattern of an offer can fail: then the first part of a step that refuses it settles it.
     pub(crate) harmless: bool,
+    /// Whether everything is done as for large models from the start.
+    pub(crate) eager: bool,
     /// Machine code, made when it pays.
     native: OnceLock<Option<Native>>,
     pub(crate) provenance: Provenance,
@@ -77,7 +82,9 @@ impl LntModel {
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
         let shaping = if options.naive { Shaping::Rows } else { Shaping::Fixed };
-        Self::shaped(program, root, telling, Starting::Root, shaping)
+        let mut model = Self::shaped(program, root, telling, Starting::Root, shaping)?;
+        model.eager = options.eager;
+        Ok(model)
     }
 
     pub(crate) fn build(
@@ -127,6 +134,7 @@ impl LntModel {
             shortcuts: Shortcuts::new(code),
             narrowing: shaping == Shaping::Fixed,
             harmless: patterns_are_harmless(code),
+            eager: false,
             native: OnceLock::new(),
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),

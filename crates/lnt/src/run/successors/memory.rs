@@ -192,10 +192,12 @@ pub(super) struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    pub fn new(localities: &'a [Option<Locality>]) -> Self {
+    /// Nothing is known yet, and nothing will be where it is not to be remembered.
+    pub fn new(localities: &'a [Option<Locality>], remembers: bool) -> Self {
         let regions = localities.iter().map(|locality| RegionMemory {
             locality: locality.as_ref(),
-            remembered: locality.as_ref().is_some_and(|locality| locality.bits <= MOST_BITS),
+            remembered: remembers
+                && locality.as_ref().is_some_and(|locality| locality.bits <= MOST_BITS),
             table: match locality {
                 Some(locality) if locality.bits <= DIRECT_BITS => Table::Direct(vec![0; 1 << locality.bits]),
                 Some(locality) if locality.bits <= 64 => Table::Short(Numbers::default()),

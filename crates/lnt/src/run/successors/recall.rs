@@ -25,8 +25,9 @@ pub struct PackedLntWorker<'a> {
 
 impl<'a> PackedLntWorker<'a> {
     pub fn new(model: &'a LntModel) -> Self {
-        let memory = Memory::new(&model.localities);
-        Self { worker: LntWorker::with_memory(model, Some(memory)), target: Vec::new(), states: 0 }
+        let memory = Memory::new(&model.localities, !model.eager);
+        let states = if model.eager { MANY_STATES - 1 } else { 0 };
+        Self { worker: LntWorker::with_memory(model, Some(memory)), target: Vec::new(), states }
     }
 }
 
