@@ -167,18 +167,16 @@ impl Store {
             notes.vectors.resize_with(notes.room * states.words, AtomicU32::default);
         }
         let greatest = states.count + notes.room;
-        let needed = greatest * 4 / 3 + 1;
         let wide_enough = greatest + 2 <= 1 << table.bits;
-        if needed <= table.places && wide_enough {
+        let places = table.places_for(greatest);
+        if places == table.places && wide_enough {
             return true;
         }
         if !wide_enough {
             // Room for twice the numbers, so that this is not needed again soon.
             table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(MOST_BITS);
         }
-        if needed > table.places {
-            table.places = needed.max(table.places * 7 / 4);
-        }
+        table.places = places;
         // The new table takes the memory of the old one: all that it knows is in the vectors.
         table.clear(team);
         table.fill(states, team);
@@ -237,10 +235,15 @@ impl Store {
         self.notes = Notes::default();
     }
 
-    pub fn bytes(&self) -> usize {
-        let of_state = (self.states.words + 1) * 4;
-        let of_note = size_of::<Note>() + self.states.words * 4;
-        self.states.count * of_state + self.table.places * 4 + self.notes.notes.len() * of_note
+    /// The memory that a round with room for so many notes begins with, in bytes: all states, the table and the notes,
+    /// each as large as it then is. A table that grows takes the place of the one before, so there are never two.
+    pub fn bytes(&self, room: usize) -> usize {
+        let Self { states, table, notes } = self;
+        let of_state = (states.words + 1) * 4;
+        let of_note = size_of::<Note>() + states.words * 4;
+        let room = room.max(notes.notes.capacity());
+        let places = table.places_for((states.count + room).min(MOST_NUMBERS));
+        (states.segments.len() * of_state << STATES_BITS) + places * 4 + room * of_note
     }
 }
 
@@ -282,11 +285,18 @@ impl Table {
         &self.segments[place >> PLACES_BITS][place % (1 << PLACES_BITS)]
     }
 
-    /// Frees all places, at least as many as there should be.
-    fn clear(&mut self, team: &Team<'_>) {
-        if self.places > 1 << PLACES_BITS {
-            self.places = self.places.next_multiple_of(1 << PLACES_BITS);
+    /// How many places there should be for so many numbers; those that there are, if they are enough.
+    fn places_for(&self, numbers: usize) -> usize {
+        let needed = numbers * 4 / 3 + 1;
+        if needed <= self.places {
+            return self.places;
         }
+        let places = needed.max(self.places * 7 / 4);
+        if places > 1 << PLACES_BITS { places.next_multiple_of(1 << PLACES_BITS) } else { places }
+    }
+
+    /// Frees all places, as many as there should be.
+    fn clear(&mut self, team: &Team<'_>) {
         let size = self.places.min(1 << PLACES_BITS);
         self.segments.resize_with(self.places.div_ceil(1 << PLACES_BITS), Vec::new);
         team.each(&mut self.segments, |_, _, segment| {

@@ -14,6 +14,8 @@ pub struct SharedRows {
     table: RwLock<RowSet>,
     /// The length of the table, to be looked at without a lock.
     length: AtomicUsize,
+    /// What the copies take.
+    in_copies: AtomicUsize,
 }
 
 impl SharedRows {
@@ -24,7 +26,9 @@ impl SharedRows {
 
     /// A thread's own view.
     pub fn local(&self) -> LocalRows<'_> {
-        LocalRows { shared: self, table: self.read().clone() }
+        let mut local = LocalRows { shared: self, table: self.read().clone(), counted: 0 };
+        local.count();
+        local
     }
 
     /// The number of a row, added if it is new.
@@ -53,6 +57,21 @@ impl SharedRows {
         self.len() == 0
     }
 
+    /// The memory of the table and of all threads' copies of it, in bytes.
+    ///
+    /// ```
+    /// let rows = model::SharedRows::new();
+    /// rows.intern(&[1, 2, 3]);
+    /// let alone = rows.bytes();
+    /// let local = rows.local();
+    /// assert!(rows.bytes() > alone);
+    /// drop(local);
+    /// assert_eq!(rows.bytes(), alone);
+    /// ```
+    pub fn bytes(&self) -> usize {
+        self.read().bytes() + self.in_copies.load(Ordering::Relaxed)
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, RowSet> {
         self.table.read().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -70,6 +89,14 @@ impl SharedRows {
 pub struct LocalRows<'a> {
     shared: &'a SharedRows,
     table: RowSet,
+    /// What the others know this copy to take.
+    counted: usize,
+}
+
+impl Drop for LocalRows<'_> {
+    fn drop(&mut self) {
+        self.shared.in_copies.fetch_sub(self.counted, Ordering::Relaxed);
+    }
 }
 
 impl LocalRows<'_> {
@@ -113,6 +140,16 @@ impl LocalRows<'_> {
         number
     }
 
+    /// Tells the others how much memory this copy takes, if that has changed.
+    fn count(&mut self) {
+        let bytes = self.table.bytes();
+        if bytes != self.counted {
+            // It only grows: what is added wraps around like what is taken away at the end.
+            self.shared.in_copies.fetch_add(bytes.wrapping_sub(self.counted), Ordering::Relaxed);
+            self.counted = bytes;
+        }
+    }
+
     /// Copies the rows that others have added.
     #[cold]
     fn catch_up(&mut self) {
@@ -120,6 +157,8 @@ impl LocalRows<'_> {
         for number in self.table.len()..shared.len() {
             self.table.insert(shared.row(number));
         }
+        drop(shared);
+        self.count();
     }
 }
 
