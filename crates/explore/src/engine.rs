@@ -233,10 +233,11 @@ impl<'m> Search<'m> {
             // States with very many steps, or very large ones, are looked at a few at a time.
             let fits = ROUND_BYTES / (self.widest * self.layout.words().max(1) * 4);
             let batch = (self.store.len() - next).min(most).min(fits.max(1));
-            self.statistics.bytes = self.bytes(batch, &pieces);
-            if self.statistics.bytes > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
+            let bytes = self.bytes(batch, &pieces);
+            if bytes > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
                 return Outcome::MemoryLimit;
             }
+            self.statistics.bytes = bytes;
             let size = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
             let count = batch.div_ceil(size);
             pieces.resize_with(count.max(pieces.len()), Piece::default);

@@ -28,6 +28,7 @@
 //! assert_eq!((found.states(), found.lts.transition_count()), (3, 3));
 //! ```
 
+mod compress;
 mod engine;
 mod prefetch;
 mod store;
@@ -39,6 +40,7 @@ use std::time::Duration;
 use lts::{LabelId, Lts, Progress, StateId};
 use model::{Model, ModelError, Slot};
 
+pub use compress::Compressed;
 use store::Store;
 pub use walk::{NotARun, Walk, WalkStep, guided};
 

@@ -243,7 +243,7 @@ impl Store {
         let of_note = size_of::<Note>() + states.words * 4;
         let room = room.max(notes.notes.capacity());
         let places = table.places_for((states.count + room).min(MOST_NUMBERS));
-        (states.segments.len() * of_state << STATES_BITS) + places * 4 + room * of_note
+        ((states.segments.len() * of_state) << STATES_BITS) + places * 4 + room * of_note
     }
 }
 
