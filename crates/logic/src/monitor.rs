@@ -33,6 +33,8 @@ pub(crate) struct Position {
     pub accepts: Vec<Guard>,
     /// Where labels lead, with the conditions on the current state.
     pub rows: Vec<(Guard, u32)>,
+    /// Whether what ends the search is a state without any step, and nothing else.
+    pub at_deadlocks: bool,
 }
 
 impl Position {
@@ -224,7 +226,11 @@ impl Shared {
             rows.push((Guard::default(), self.rows.insert(&steps).0 as u32));
         }
         rows.extend(sometimes.into_iter().map(|(guard, step)| (guard, self.rows.insert(&[step]).0 as u32)));
-        let position = Position { accepts, rows };
+        let at_deadlocks = match accepts.as_slice() {
+            [guard] => guard.len() == 1 && self.parts.program.is_deadlock(guard[0]),
+            _ => false,
+        };
+        let position = Position { accepts, rows, at_deadlocks };
         if position.is_accepting() && self.at_steps {
             // Nothing is stored for it: it ends the search.
             return Ok(Some(ACCEPTED));
@@ -285,8 +291,8 @@ pub(crate) struct Watcher<'m> {
     monitor: &'m Monitor,
     model: &'m dyn Model,
     positions: Vec<Option<Arc<Position>>>,
-    /// By row and label, what is known: see [`Self::code`].
-    moves: Vec<Vec<u32>>,
+    /// By row and label.
+    moves: Vec<Vec<Code>>,
     /// Where moves lead that have several targets.
     lists: Vec<Vec<u32>>,
     shapes: Vec<Option<Shape>>,
@@ -294,19 +300,32 @@ pub(crate) struct Watcher<'m> {
     asks_for: Vec<Vec<Option<bool>>>,
 }
 
-/// A move, as threads keep it.
-const UNKNOWN: u32 = 0;
-const NOWHERE: u32 = 1;
-const AT_ONCE: u32 = 2;
-const FIRST: u32 = 3;
-const SEVERAL: u32 = 1 << 31;
+/// A move, as threads keep it: a number, since it is looked up for every step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code(u32);
 
-/// A move that is known.
-pub(crate) enum Known<'w> {
-    Nowhere,
-    Accepted,
-    One(u32),
-    Several(&'w [u32]),
+impl Code {
+    /// Not asked for so far.
+    const UNKNOWN: Self = Self(0);
+    pub const NOWHERE: Self = Self(1);
+    pub const ACCEPTED: Self = Self(2);
+    /// The formula made an error.
+    pub const FAILED: Self = Self(3);
+    /// To the position whose number is added to this, or to the list with this mark.
+    const ONE: u32 = 4;
+    const SEVERAL: u32 = 1 << 31;
+
+    /// Where it leads, if that is one position.
+    #[inline]
+    pub fn one(self) -> Option<u32> {
+        if (Self::ONE..Self::SEVERAL).contains(&self.0) { Some(self.0 - Self::ONE) } else { None }
+    }
+}
+
+impl Default for Code {
+    fn default() -> Self {
+        Self::UNKNOWN
+    }
 }
 
 impl<'m> Watcher<'m> {
@@ -334,31 +353,33 @@ impl<'m> Watcher<'m> {
 
     /// Where a label leads from a row.
     #[inline]
-    pub fn follow(&mut self, row: u32, label: LabelId) -> Result<Known<'_>, CheckError> {
-        let known = self.moves.get(row as usize).and_then(|row| row.get(label.index()));
-        let code = match known {
-            None | Some(&UNKNOWN) => self.ask(row, label)?,
-            Some(&code) => code,
-        };
-        Ok(match code {
-            NOWHERE => Known::Nowhere,
-            AT_ONCE => Known::Accepted,
-            several if several & SEVERAL != 0 => Known::Several(&self.lists[(several & !SEVERAL) as usize]),
-            one => Known::One(one - FIRST),
-        })
+    pub fn follow(&mut self, row: u32, label: LabelId) -> Code {
+        match self.moves.get(row as usize).and_then(|row| row.get(label.index())) {
+            Some(&code) if code != Code::UNKNOWN => code,
+            _ => self.ask(row, label).unwrap_or(Code::FAILED),
+        }
     }
 
+    /// The positions that a move leads to, if they are not one.
+    pub fn several(&self, code: Code) -> &[u32] {
+        match code.0 & Code::SEVERAL {
+            0 => &[],
+            _ => &self.lists[(code.0 & !Code::SEVERAL) as usize],
+        }
+    }
+
+    /// Likewise, with the error if there is one.
     #[cold]
-    fn ask(&mut self, row: u32, label: LabelId) -> Result<u32, CheckError> {
+    pub fn ask(&mut self, row: u32, label: LabelId) -> Result<Code, CheckError> {
         let model = self.model;
         let found = self.monitor.lock().follow(row, label, &mut || model.label(label))?;
         let code = match found {
-            Move::Nowhere => NOWHERE,
-            Move::Accepted => AT_ONCE,
-            Move::To(to) if to.len() == 1 && to[0] < SEVERAL - FIRST => to[0] + FIRST,
+            Move::Nowhere => Code::NOWHERE,
+            Move::Accepted => Code::ACCEPTED,
+            Move::To(to) if to.len() == 1 && to[0] < Code::SEVERAL - Code::ONE => Code(to[0] + Code::ONE),
             Move::To(to) => {
                 self.lists.push(to);
-                (self.lists.len() - 1) as u32 | SEVERAL
+                Code((self.lists.len() - 1) as u32 | Code::SEVERAL)
             }
         };
         *place(place(&mut self.moves, row as usize), label.index()) = code;

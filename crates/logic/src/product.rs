@@ -4,12 +4,10 @@
 //! A state in which the search ends has an error. So the engine stops there, at the first one in its order, which does
 //! not depend on threads; what it is that ends the search is computed again ([`Product::conclude`]).
 
-use std::sync::Arc;
-
 use lts::{LabelId, OriginId};
 use model::{Layout, Model, ModelError, PackedWorker, Provenance, Slot, StateView, Step, Worker};
 
-use crate::monitor::{Known, Monitor, Position, Watcher};
+use crate::monitor::{Code, Monitor, Position, Watcher};
 use crate::verdict::CheckError;
 
 pub(crate) struct Product<'m> {
@@ -88,8 +86,8 @@ impl<'m> Product<'m> {
         let mut failed = None;
         for step in steps {
             for &row in &rows {
-                match watcher.follow(row, step.label) {
-                    Ok(Known::Accepted) => return Ok(End::Accepted(Some(step))),
+                match watcher.ask(row, step.label) {
+                    Ok(Code::ACCEPTED) => return Ok(End::Accepted(Some(step))),
                     Ok(_) => {}
                     Err(error) => failed = failed.or(Some(error)),
                 }
@@ -173,45 +171,49 @@ impl PackedWorker for Watching<'_> {
             return Err(ended());
         }
         let words = self.own.len();
-        self.own.copy_from_slice(&packed[..words]);
-        if word < words {
+        let mut own = &packed[..words];
+        if mask != 0 && word < words {
+            self.own.copy_from_slice(own);
             self.own[word] &= !(mask << shift);
+            own = &self.own;
         }
-        self.choose_rows(&position)?;
-        let Self { worker, watcher, own, target, labels, rows, leaves_out, .. } = self;
-        let asked = !position.accepts.is_empty();
+        choose_rows(&position, &mut *self.worker, &mut self.watcher, own, &mut self.labels, &mut self.rows)?;
+        let Self { worker, watcher, target, labels, rows, leaves_out, .. } = self;
+        let asked = !position.accepts.is_empty() && !position.at_deadlocks;
         labels.clear();
-        let mut ends = false;
+        let (mut ends, mut decided, mut moves) = (false, false, false);
         worker.successors(own, &mut |step| {
+            moves = true;
             if asked {
                 labels.push(step.label);
             }
+            let mut go = |number: u32| {
+                if number > mask {
+                    ends = true;
+                } else if mask == 0 {
+                    emit(step);
+                } else {
+                    target[..words].copy_from_slice(step.target);
+                    if word == words {
+                        target[word] = 0;
+                    }
+                    target[word] |= number << shift;
+                    emit(Step { target, ..step });
+                }
+            };
             let mut followed = false;
             for &row in rows.iter() {
-                let mut go = |number: u32| {
-                    if number > mask {
-                        ends = true;
-                    } else if mask == 0 {
-                        emit(step);
-                    } else {
-                        target[..words].copy_from_slice(step.target);
-                        if word == words {
-                            target[word] = 0;
-                        }
-                        target[word] |= number << shift;
-                        emit(Step { target, ..step });
-                    }
-                };
-                match watcher.follow(row, step.label) {
-                    Ok(Known::Nowhere) => continue,
-                    Ok(Known::One(number)) => go(number),
-                    Ok(Known::Several(numbers)) => numbers.iter().for_each(|&number| go(number)),
-                    Ok(Known::Accepted) | Err(_) => ends = true,
+                let code = watcher.follow(row, step.label);
+                followed |= code != Code::NOWHERE;
+                match code.one() {
+                    Some(number) => go(number),
+                    None if code == Code::ACCEPTED || code == Code::FAILED => decided = true,
+                    None => watcher.several(code).iter().for_each(|&number| go(number)),
                 }
-                followed = true;
             }
             *leaves_out |= !followed;
         })?;
+        ends |= decided || (position.at_deadlocks && !moves);
         if self.leaves_out {
             // Once is enough: others read what this writes.
             self.leaves_out = false;
@@ -219,33 +221,37 @@ impl PackedWorker for Watching<'_> {
                 self.product.monitor.leave_out();
             }
         }
-        for guard in &position.accepts {
+        for guard in position.accepts.iter().filter(|_| asked) {
             ends |= self.watcher.all_hold(guard, &self.labels).unwrap_or(true);
         }
         if ends { Err(ended()) } else { Ok(()) }
     }
 }
 
-impl Watching<'_> {
-    /// Which rows are followed: where conditions decide, the steps of the state are computed once more beforehand.
-    fn choose_rows(&mut self, position: &Arc<Position>) -> Result<(), ModelError> {
-        let Self { worker, watcher, own, labels, rows, .. } = self;
-        rows.clear();
-        if !position.has_conditions() {
-            rows.extend(position.rows.iter().map(|&(_, row)| row));
-            return Ok(());
-        }
-        labels.clear();
-        worker.successors(own, &mut |step| labels.push(step.label))?;
-        for (guard, row) in &position.rows {
-            match watcher.all_hold(guard, labels) {
-                Ok(true) => rows.push(*row),
-                Ok(false) => {}
-                Err(_) => return Err(ended()),
-            }
-        }
-        Ok(())
+/// Which rows are followed: where conditions decide, the steps of the state are computed once more beforehand.
+fn choose_rows(
+    position: &Position,
+    worker: &mut dyn PackedWorker,
+    watcher: &mut Watcher<'_>,
+    own: &[u32],
+    labels: &mut Vec<LabelId>,
+    rows: &mut Vec<u32>,
+) -> Result<(), ModelError> {
+    rows.clear();
+    if !position.has_conditions() {
+        rows.extend(position.rows.iter().map(|&(_, row)| row));
+        return Ok(());
     }
+    labels.clear();
+    worker.successors(own, &mut |step| labels.push(step.label))?;
+    for (guard, row) in &position.rows {
+        match watcher.all_hold(guard, labels) {
+            Ok(true) => rows.push(*row),
+            Ok(false) => {}
+            Err(_) => return Err(ended()),
+        }
+    }
+    Ok(())
 }
 
 /// Tells the engine to stop; nobody reads it.

@@ -82,6 +82,17 @@ impl Program {
         (action, self.instance(next, &[]))
     }
 
+    /// Whether an instance holds where there is no step at all, and only there.
+    pub fn is_deadlock(&self, instance: InstanceId) -> bool {
+        match self.equations.nodes[self.node(instance)] {
+            Node::Step { all: true, action, next } => {
+                self.equations.actions[action].constant() == Some(true)
+                    && matches!(self.equations.nodes[next], Node::Constant(false))
+            }
+            _ => false,
+        }
+    }
+
     /// How many instances there are so far.
     pub fn instance_count(&self) -> usize {
         self.rows.len()
