@@ -30,6 +30,7 @@
 
 mod compress;
 mod engine;
+mod huge;
 mod prefetch;
 mod store;
 mod team;

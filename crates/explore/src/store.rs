@@ -18,12 +18,15 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use crate::huge::prefer_large_pages;
 use crate::prefetch::prefetch;
 use crate::team::Team;
 
 /// How many states a segment is for, and how many places a segment of the table has, as powers of two.
-const STATES_BITS: usize = 14;
-const PLACES_BITS: usize = 16;
+const STATES_BITS: usize = 18;
+const PLACES_BITS: usize = 20;
+/// From which segment on large pages are asked for: smaller systems would only take more memory.
+const LARGE_PAGES_FROM: usize = 4;
 /// How many bits of an entry a number may take, and how many numbers that is: a free place and none need one each.
 const MOST_BITS: u32 = 31;
 const MOST_NUMBERS: usize = (1 << MOST_BITS) - 2;
@@ -188,7 +191,9 @@ impl Store {
     pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, Settle<'_>) {
         let States { words, count: states, segments } = &mut self.states;
         let all = *states + counts.iter().sum::<usize>();
-        segments.resize_with(all.div_ceil(1 << STATES_BITS), || Segment::new(*words));
+        for number in segments.len()..all.div_ceil(1 << STATES_BITS) {
+            segments.push(Segment::new(*words, number));
+        }
         let mut segments = segments[*states >> STATES_BITS..].iter_mut();
         let mut inside = *states % (1 << STATES_BITS);
         let mut rooms = Vec::with_capacity(counts.len() + 1);
@@ -243,7 +248,7 @@ impl Store {
         let of_note = size_of::<Note>() + states.words * 4;
         let room = room.max(notes.notes.capacity());
         let places = table.places_for((states.count + room).min(MOST_NUMBERS));
-        ((states.segments.len() * of_state) << STATES_BITS) + places * 4 + room * of_note
+        (states.count + room) * of_state + places * 4 + room * of_note
     }
 }
 
@@ -257,8 +262,12 @@ impl States {
 
 impl Segment {
     /// The system knows that its memory is zero, and hands it out when it is touched.
-    fn new(words: usize) -> Self {
-        Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] }
+    fn new(words: usize, number: usize) -> Self {
+        let segment = Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] };
+        if number >= LARGE_PAGES_FROM {
+            prefer_large_pages(&segment.packed);
+        }
+        segment
     }
 }
 
@@ -299,8 +308,15 @@ impl Table {
     fn clear(&mut self, team: &Team<'_>) {
         let size = self.places.min(1 << PLACES_BITS);
         self.segments.resize_with(self.places.div_ceil(1 << PLACES_BITS), Vec::new);
+        let large = self.segments.len() > LARGE_PAGES_FROM;
         team.each(&mut self.segments, |_, _, segment| {
             segment.clear();
+            if segment.capacity() < size {
+                segment.reserve_exact(size);
+                if large {
+                    prefer_large_pages(segment.spare_capacity_mut());
+                }
+            }
             segment.resize_with(size, AtomicU32::default);
         });
     }
