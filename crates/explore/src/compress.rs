@@ -10,9 +10,9 @@
 //! found does not.
 
 use lts::{LabelId, OriginId};
-use model::{
-    Layout, LocalRows, Model, ModelError, PackedWorker, Provenance, SharedRows, Slot, StateView, Step, Worker,
-};
+use model::{Layout, Model, ModelError, PackedWorker, Provenance, Slot, StateView, Step, Worker};
+
+use crate::pairs::{Pairs, RecentPairs};
 
 /// A model whose states are stored as pairs.
 ///
@@ -52,7 +52,7 @@ pub struct Compressed<'m> {
     layout: Layout,
     /// The halves of each pair, as places: words first, then pairs, each behind its halves. The last is the whole.
     halves: Vec<(usize, usize)>,
-    pairs: SharedRows,
+    pairs: Pairs,
 }
 
 impl<'m> Compressed<'m> {
@@ -64,7 +64,7 @@ impl<'m> Compressed<'m> {
         }
         let mut halves = Vec::with_capacity(words - 1);
         halve(0, words, words, &mut halves);
-        Some(Self { model, layout: Layout::new(&[32, 32]), halves, pairs: SharedRows::new() })
+        Some(Self { model, layout: Layout::new(&[32, 32]), halves, pairs: Pairs::new() })
     }
 
     /// How many pairs there are, beside one for each state.
@@ -83,43 +83,46 @@ impl<'m> Compressed<'m> {
         (*whole, below)
     }
 
+    /// How many words and pairs lie below a whole.
+    fn places(&self) -> usize {
+        self.words() + self.halves.len() - 1
+    }
+
     /// The values of all places below a whole.
-    fn expand(&self, state: &[u32], pairs: &mut LocalRows<'_>, values: &mut [u32]) {
+    fn expand(&self, state: &[u32], pairs: &mut RecentPairs<'_>, values: &mut [u32]) {
         let (whole, below) = self.parts();
         (values[whole.0], values[whole.1]) = (state[0], state[1]);
         for (at, &(left, right)) in below.iter().enumerate().rev() {
-            let pair = pairs.row(values[self.words() + at]);
-            let (first, second) = (pair[0], pair[1]);
-            (values[left], values[right]) = (first, second);
+            (values[left], values[right]) = pairs.pair(values[self.words() + at]);
         }
     }
 
-    /// The pair for a state's words, which differ little from those of another state, whose places are known.
-    fn compress(&self, before: &[u32], pairs: &mut LocalRows<'_>, values: &mut [u32]) -> [u32; 2] {
+    /// The pair for a state's words, which differ little from those of another state, whose places are known; none
+    /// where pairs have no more numbers.
+    fn compress(&self, before: &[u32], pairs: &mut RecentPairs<'_>, values: &mut [u32]) -> Option<[u32; 2]> {
         let (whole, below) = self.parts();
         for (at, &(left, right)) in below.iter().enumerate() {
             let place = self.words() + at;
             let same = values[left] == before[left] && values[right] == before[right];
-            values[place] = if same { before[place] } else { pairs.intern(&[values[left], values[right]]) };
+            values[place] = if same { before[place] } else { pairs.intern(values[left], values[right])? };
         }
-        [values[whole.0], values[whole.1]]
+        Some([values[whole.0], values[whole.1]])
     }
 
     fn compressing(&self) -> Compressing<'_> {
-        let places = self.words() + self.halves.len() - 1;
         Compressing {
             model: self,
             worker: self.model.packed_worker(),
-            pairs: self.pairs.local(),
-            before: vec![0; places],
-            values: vec![0; places],
+            pairs: RecentPairs::new(&self.pairs),
+            before: vec![0; self.places()],
+            values: vec![0; self.places()],
         }
     }
 
     /// The state of the model that a compressed one stands for.
     pub fn expanded(&self, state: &[Slot]) -> Vec<Slot> {
-        let mut values = vec![0; self.words() + self.halves.len() - 1];
-        self.expand(state, &mut self.pairs.local(), &mut values);
+        let mut values = vec![0; self.places()];
+        self.expand(state, &mut RecentPairs::new(&self.pairs), &mut values);
         let mut slots = vec![0; self.model.layout().width()];
         self.model.layout().unpack(&values[..self.words()], &mut slots);
         slots
@@ -143,12 +146,13 @@ impl Model for Compressed<'_> {
     }
 
     fn initial(&self) -> Result<Vec<Slot>, ModelError> {
-        let mut values = vec![0; self.words() + self.halves.len() - 1];
+        let mut values = vec![0; self.places()];
         self.model.layout().pack(&self.model.initial()?, &mut values[..self.words()])?;
-        let mut pairs = self.pairs.local();
+        let mut pairs = RecentPairs::new(&self.pairs);
         // Nothing is known yet: every pair is looked up.
         let other: Vec<u32> = values.iter().map(|value| !value).collect();
-        Ok(self.compress(&other, &mut pairs, &mut values).to_vec())
+        let pair = self.compress(&other, &mut pairs, &mut values).ok_or_else(too_many)?;
+        Ok(pair.to_vec())
     }
 
     fn worker(&self) -> Box<dyn Worker + '_> {
@@ -180,11 +184,21 @@ impl Model for Compressed<'_> {
     }
 }
 
+#[cold]
+fn too_many() -> ModelError {
+    ModelError {
+        message: "compressed states have more pairs than can be numbered".into(),
+        span: None,
+        help: Some("explore without --compress".into()),
+        during: None,
+    }
+}
+
 /// One thread's work. A slot is a word here, so packed states and others are the same.
 struct Compressing<'m> {
     model: &'m Compressed<'m>,
     worker: Box<dyn PackedWorker + 'm>,
-    pairs: LocalRows<'m>,
+    pairs: RecentPairs<'m>,
     /// What lies at all places, in the state before a step and behind it.
     before: Vec<u32>,
     values: Vec<u32>,
@@ -195,11 +209,15 @@ impl Compressing<'_> {
         let Self { model, worker, pairs, before, values } = self;
         model.expand(state, pairs, before);
         let words = model.words();
+        let mut full = false;
         worker.successors(&before[..words], &mut |step| {
             values[..words].copy_from_slice(step.target);
-            let target = model.compress(before, pairs, values);
-            emit(Step { target: &target, ..step });
-        })
+            match model.compress(before, pairs, values) {
+                Some(target) => emit(Step { target: &target, ..step }),
+                None => full = true,
+            }
+        })?;
+        if full { Err(too_many()) } else { Ok(()) }
     }
 }
 

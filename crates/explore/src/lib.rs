@@ -31,6 +31,7 @@
 mod compress;
 mod engine;
 mod huge;
+mod pairs;
 mod prefetch;
 mod store;
 mod team;
