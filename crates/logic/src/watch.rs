@@ -64,7 +64,8 @@ fn search(
     progress: &Progress,
 ) -> Result<Found, CheckError> {
     let limits = Limits {
-        states: options.max_states,
+        // One more, because the step to the state that is too many was looked at as well.
+        states: options.max_states.saturating_add(1),
         threads: options.threads,
         transitions: false,
         ..Limits::default()
