@@ -178,6 +178,37 @@ fn explore_reports_sizes_limits_and_errors() {
 }
 
 #[test]
+fn compressed_states_give_the_same_system() {
+    let model = "module m is
+        channel c is (nat, nat) end channel
+        process WHEEL [A : c] (me : nat) is
+           var n : nat in
+              n := 200;
+              loop
+                 A (me, n);
+                 if n == 203 then n := 200 else n := n + 1 end if
+              end loop
+           end var
+        end process
+        process MAIN [A : c] is
+           par WHEEL [A] (1) || WHEEL [A] (2) || WHEEL [A] (3) || WHEEL [A] (4)
+            || WHEEL [A] (5) || WHEEL [A] (6) || WHEEL [A] (7) || WHEEL [A] (8) end par
+        end process
+     end module";
+    let folder = folder(&[("m.lnt", model)]);
+    let here = folder.path();
+    let limit = ["--max-states", "3000", "--partial", "--json"];
+    let plain = watershed(here, &[&["explore", "m.lnt", "-o", "a.aut"], &limit[..]].concat());
+    let pairs = watershed(here, &[&["explore", "m.lnt", "-o", "b.aut", "--compress"], &limit[..]].concat());
+    assert_eq!((code(&plain), code(&pairs)), (3, 3), "{}", err(&pairs));
+    let read = |name: &str| std::fs::read_to_string(here.join(name)).unwrap();
+    assert_eq!(read("a.partial.aut"), read("b.partial.aut"));
+    let (plain, pairs) = (json(&plain), json(&pairs));
+    assert!(plain["state_bytes"].as_u64() > Some(8) && pairs["state_bytes"] == 8, "{plain}");
+    assert!(plain["bytes"].as_u64() > Some(3000 * 12) && pairs["bytes"].as_u64() > Some(3000 * 12));
+}
+
+#[test]
 fn sequences_are_part_of_the_answer() {
     let folder = folder(&[(
         "greet.lnt",

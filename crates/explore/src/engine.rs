@@ -88,6 +88,17 @@ impl Piece {
         self.finished = false;
     }
 
+    fn bytes(&self) -> usize {
+        let Self { rows, new, new_labels, labels, found, origins, .. } = self;
+        size_of::<Self>()
+            + grown(rows, 0)
+            + grown(new, 0)
+            + grown(found, 0)
+            + grown(new_labels, 0)
+            + grown(labels, 0)
+            + grown(origins, 0)
+    }
+
     fn clear(&mut self) {
         self.rows.clear();
         self.error = None;
@@ -117,6 +128,11 @@ struct Hand<'m> {
 }
 
 impl Hand<'_> {
+    fn bytes(&self) -> usize {
+        let Self { targets, hashes, labels, row, .. } = self;
+        grown(targets, 0) + grown(hashes, 0) + grown(labels, 0) + grown(row, 0)
+    }
+
     /// Makes sure that there are notes for so many steps, all of which may lead to new states. Gives whether there are.
     fn take_notes(&mut self, look_up: &LookUp<'_>, steps: usize) -> bool {
         if self.notes.len() < steps {
@@ -214,12 +230,14 @@ impl<'m> Search<'m> {
             if self.limits.time.is_some_and(|limit| start.elapsed() > limit) {
                 return Outcome::TimeLimit;
             }
-            if self.bytes() > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
-                return Outcome::MemoryLimit;
-            }
             // States with very many steps, or very large ones, are looked at a few at a time.
             let fits = ROUND_BYTES / (self.widest * self.layout.words().max(1) * 4);
             let batch = (self.store.len() - next).min(most).min(fits.max(1));
+            let bytes = self.bytes(batch, &pieces);
+            if bytes > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
+                return Outcome::MemoryLimit;
+            }
+            self.statistics.bytes = bytes;
             let size = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
             let count = batch.div_ceil(size);
             pieces.resize_with(count.max(pieces.len()), Piece::default);
@@ -275,8 +293,7 @@ impl<'m> Search<'m> {
         for hand in &self.hands {
             lock(hand).notes = 0..0;
         }
-        let ahead = self.team.threads() * AHEAD * self.longest.min(LONG);
-        let mut is_room = self.store.begin_round(NEW_PER_STATE * batch + ahead, self.team);
+        let mut is_room = self.store.begin_round(self.room_for(batch), self.team);
         while is_room {
             self.expand_unfinished(pieces);
             self.longest = pieces.iter().map(|piece| piece.steps).fold(self.longest, usize::max);
@@ -293,6 +310,11 @@ impl<'m> Search<'m> {
             is_room = self.store.make_room(missing, &mut used, self.team);
         }
         None
+    }
+
+    /// For how many new states there is room when a round of so many states begins.
+    fn room_for(&self, batch: usize) -> usize {
+        NEW_PER_STATE * batch + self.team.threads() * AHEAD * self.longest.min(LONG)
     }
 
     fn expand_unfinished(&self, pieces: &mut [Piece]) {
@@ -512,13 +534,18 @@ impl<'m> Search<'m> {
         Some(Outcome::Error { error, state: Some(StateId::new(state)) })
     }
 
-    fn bytes(&self) -> usize {
+    /// The memory that a round of so many states begins with, in bytes: states, table and notes; transitions, with what
+    /// they grow to if this round may need it; what threads and pieces work with; and what the model keeps itself.
+    fn bytes(&self, batch: usize, pieces: &[Piece]) -> usize {
         let Rows { offsets, edges, origins } = &self.rows;
-        self.store.bytes() + offsets.len() * 4 + edges.len() * size_of::<Edge>() + origins.len() * 4
+        let steps = if self.limits.transitions { batch * self.widest } else { 0 };
+        let rows = grown(offsets, batch) + grown(edges, steps) + grown(origins, steps);
+        let hands: usize = self.hands.iter().map(|hand| lock(hand).bytes()).sum();
+        let pieces: usize = pieces.iter().map(Piece::bytes).sum();
+        self.store.bytes(self.room_for(batch)) + rows + hands + pieces + self.model.bytes()
     }
 
     fn finish(mut self, outcome: Outcome) -> Exploration {
-        self.statistics.bytes = self.bytes();
         self.store.forget_table();
         let Rows { mut offsets, edges, origins } = self.rows;
         let end = self.store.len().max(1) + 1;
@@ -530,9 +557,18 @@ impl<'m> Search<'m> {
         let origins = (self.limits.transitions && self.limits.origins).then_some(origins);
         let provenance = self.model.provenance();
         let lts = Lts::from_loose_rows(offsets, edges, origins, self.labels, |a, b| provenance.union(a, b));
-        let labels = self.label_numbers.iter().flatten().count();
-        Exploration { lts, outcome, statistics: self.statistics, labels, store: self.store }
+        let used_labels: Vec<LabelId> = self.label_numbers.into_iter().flatten().collect();
+        let labels = used_labels.len();
+        Exploration { lts, outcome, statistics: self.statistics, labels, used_labels, store: self.store }
     }
+}
+
+/// The memory of a vector, in bytes, once it has room for so many elements more.
+fn grown<T>(elements: &Vec<T>, more: usize) -> usize {
+    let fits = elements.capacity() - elements.len() >= more;
+    let capacity =
+        if fits { elements.capacity() } else { (2 * elements.capacity()).max(elements.len() + more) };
+    capacity * size_of::<T>()
 }
 
 /// How many different edges a row has. Most rows are short, and looking at all pairs is quicker than sorting.

@@ -28,7 +28,10 @@
 //! assert_eq!((found.states(), found.lts.transition_count()), (3, 3));
 //! ```
 
+mod compress;
 mod engine;
+mod huge;
+mod pairs;
 mod prefetch;
 mod store;
 mod team;
@@ -39,6 +42,7 @@ use std::time::Duration;
 use lts::{LabelId, Lts, Progress, StateId};
 use model::{Model, ModelError, Slot};
 
+pub use compress::Compressed;
 use store::Store;
 pub use walk::{NotARun, Walk, WalkStep, guided};
 
@@ -47,7 +51,8 @@ pub use walk::{NotARun, Walk, WalkStep, guided};
 pub struct Limits {
     /// The most states.
     pub states: usize,
-    /// The most memory for states and transitions, in bytes.
+    /// The most memory, in bytes: states, their table, transitions, what threads work with, and what the model keeps
+    /// ([`Model::bytes`]), each with what it may grow to in the next round.
     pub bytes: usize,
     /// The longest time.
     pub time: Option<Duration>,
@@ -117,9 +122,9 @@ pub struct Statistics {
     pub depth: usize,
     /// The most states at one distance.
     pub widest_level: usize,
-    /// Memory of states and transitions at the end, in bytes.
+    /// The memory that the last round began with, as [`Limits::bytes`] counts it.
     pub bytes: usize,
-    /// Bytes of a packed state.
+    /// Bytes of a packed state, without its place in the table.
     pub state_bytes: usize,
 }
 
@@ -133,6 +138,7 @@ pub struct Exploration {
     pub statistics: Statistics,
     /// How many different labels occur.
     pub labels: usize,
+    used_labels: Vec<LabelId>,
     store: Store,
 }
 
@@ -163,6 +169,26 @@ impl Exploration {
         let mut values = vec![0; model.layout().width()];
         model.layout().unpack(self.store.packed(state.index()), &mut values);
         values
+    }
+
+    /// How many steps a state is away from the initial one.
+    pub fn distance(&self, state: StateId) -> usize {
+        let mut at = state.index();
+        let mut steps = 0;
+        while at != 0 {
+            at = self.store.parent(at);
+            steps += 1;
+        }
+        steps
+    }
+
+    /// The texts of the labels that steps have, sorted.
+    pub fn label_texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> =
+            self.used_labels.iter().map(|&label| self.lts.label(label).to_owned()).collect();
+        texts.sort();
+        texts.dedup();
+        texts
     }
 
     /// A shortest way from the initial state to a state, recomputed from the states on it.

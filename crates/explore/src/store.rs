@@ -18,12 +18,15 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use crate::huge::prefer_large_pages;
 use crate::prefetch::prefetch;
 use crate::team::Team;
 
 /// How many states a segment is for, and how many places a segment of the table has, as powers of two.
-const STATES_BITS: usize = 14;
-const PLACES_BITS: usize = 16;
+const STATES_BITS: usize = 18;
+const PLACES_BITS: usize = 20;
+/// From which segment on large pages are asked for: smaller systems would only take more memory.
+const LARGE_PAGES_FROM: usize = 4;
 /// How many bits of an entry a number may take, and how many numbers that is: a free place and none need one each.
 const MOST_BITS: u32 = 31;
 const MOST_NUMBERS: usize = (1 << MOST_BITS) - 2;
@@ -167,18 +170,16 @@ impl Store {
             notes.vectors.resize_with(notes.room * states.words, AtomicU32::default);
         }
         let greatest = states.count + notes.room;
-        let needed = greatest * 4 / 3 + 1;
         let wide_enough = greatest + 2 <= 1 << table.bits;
-        if needed <= table.places && wide_enough {
+        let places = table.places_for(greatest);
+        if places == table.places && wide_enough {
             return true;
         }
         if !wide_enough {
             // Room for twice the numbers, so that this is not needed again soon.
             table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(MOST_BITS);
         }
-        if needed > table.places {
-            table.places = needed.max(table.places * 7 / 4);
-        }
+        table.places = places;
         // The new table takes the memory of the old one: all that it knows is in the vectors.
         table.clear(team);
         table.fill(states, team);
@@ -190,7 +191,9 @@ impl Store {
     pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, Settle<'_>) {
         let States { words, count: states, segments } = &mut self.states;
         let all = *states + counts.iter().sum::<usize>();
-        segments.resize_with(all.div_ceil(1 << STATES_BITS), || Segment::new(*words));
+        for number in segments.len()..all.div_ceil(1 << STATES_BITS) {
+            segments.push(Segment::new(*words, number));
+        }
         let mut segments = segments[*states >> STATES_BITS..].iter_mut();
         let mut inside = *states % (1 << STATES_BITS);
         let mut rooms = Vec::with_capacity(counts.len() + 1);
@@ -237,10 +240,15 @@ impl Store {
         self.notes = Notes::default();
     }
 
-    pub fn bytes(&self) -> usize {
-        let of_state = (self.states.words + 1) * 4;
-        let of_note = size_of::<Note>() + self.states.words * 4;
-        self.states.count * of_state + self.table.places * 4 + self.notes.notes.len() * of_note
+    /// The memory that a round with room for so many notes begins with, in bytes: all states, the table and the notes,
+    /// each as large as it then is. A table that grows takes the place of the one before, so there are never two.
+    pub fn bytes(&self, room: usize) -> usize {
+        let Self { states, table, notes } = self;
+        let of_state = (states.words + 1) * 4;
+        let of_note = size_of::<Note>() + states.words * 4;
+        let room = room.max(notes.notes.capacity());
+        let places = table.places_for((states.count + room).min(MOST_NUMBERS));
+        (states.count + room) * of_state + places * 4 + room * of_note
     }
 }
 
@@ -254,8 +262,12 @@ impl States {
 
 impl Segment {
     /// The system knows that its memory is zero, and hands it out when it is touched.
-    fn new(words: usize) -> Self {
-        Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] }
+    fn new(words: usize, number: usize) -> Self {
+        let segment = Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] };
+        if number >= LARGE_PAGES_FROM {
+            prefer_large_pages(&segment.packed);
+        }
+        segment
     }
 }
 
@@ -282,15 +294,29 @@ impl Table {
         &self.segments[place >> PLACES_BITS][place % (1 << PLACES_BITS)]
     }
 
-    /// Frees all places, at least as many as there should be.
-    fn clear(&mut self, team: &Team<'_>) {
-        if self.places > 1 << PLACES_BITS {
-            self.places = self.places.next_multiple_of(1 << PLACES_BITS);
+    /// How many places there should be for so many numbers; those that there are, if they are enough.
+    fn places_for(&self, numbers: usize) -> usize {
+        let needed = numbers * 4 / 3 + 1;
+        if needed <= self.places {
+            return self.places;
         }
+        let places = needed.max(self.places * 7 / 4);
+        if places > 1 << PLACES_BITS { places.next_multiple_of(1 << PLACES_BITS) } else { places }
+    }
+
+    /// Frees all places, as many as there should be.
+    fn clear(&mut self, team: &Team<'_>) {
         let size = self.places.min(1 << PLACES_BITS);
         self.segments.resize_with(self.places.div_ceil(1 << PLACES_BITS), Vec::new);
+        let large = self.segments.len() > LARGE_PAGES_FROM;
         team.each(&mut self.segments, |_, _, segment| {
             segment.clear();
+            if segment.capacity() < size {
+                segment.reserve_exact(size);
+                if large {
+                    prefer_large_pages(segment.spare_capacity_mut());
+                }
+            }
             segment.resize_with(size, AtomicU32::default);
         });
     }

@@ -239,3 +239,126 @@ fn counting_needs_no_transitions() {
     assert_eq!(counted.lts.transition_count(), 0);
     assert_eq!(counted.lts.state_count(), kept.lts.state_count());
 }
+
+/// Several registers of a word each; a step changes one or two of them.
+struct Registers {
+    count: usize,
+    modulus: u32,
+    seed: u64,
+    /// What it claims to keep for each state that was looked at, and how many were.
+    kept: usize,
+    looked_at: std::sync::atomic::AtomicUsize,
+    layout: Layout,
+    provenance: Provenance,
+}
+
+impl Registers {
+    fn new(count: usize, modulus: u32, seed: u64) -> Self {
+        let layout = Layout::new(&vec![32; count]);
+        Self {
+            count,
+            modulus,
+            seed,
+            kept: 0,
+            looked_at: Default::default(),
+            layout,
+            provenance: Provenance::default(),
+        }
+    }
+}
+
+impl Model for Registers {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    fn initial(&self) -> Result<Vec<Slot>, ModelError> {
+        Ok((0..self.count as u32).map(|register| register % self.modulus).collect())
+    }
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(RegistersWorker(self))
+    }
+    fn label(&self, label: LabelId) -> String {
+        format!("L{}", label.index())
+    }
+    fn describe(&self, state: &[Slot]) -> StateView {
+        StateView { values: vec![("registers".into(), format!("{state:?}"))] }
+    }
+    fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+    fn bytes(&self) -> usize {
+        self.kept * self.looked_at.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+struct RegistersWorker<'a>(&'a Registers);
+
+impl Worker for RegistersWorker<'_> {
+    fn successors(&mut self, state: &[Slot], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        let Registers { count, modulus, seed, looked_at, .. } = self.0;
+        looked_at.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        for step in 0..3u32 {
+            let mut target = state.to_vec();
+            let first = (*seed >> (8 * step)) as usize % count;
+            let second = (first + 1 + state[first] as usize) % count;
+            // A large stride, so that values do not look like numbers of pairs.
+            let turned = |value: u32| (value % modulus + 1 + step) % modulus + value / modulus * modulus;
+            (target[first], target[second]) = (turned(target[first]), target[second] ^ (step << 20));
+            emit(Step { label: LabelId::new(step as usize + 1), target: &target, origin: OriginId::ZERO });
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn compressed_states_are_the_same_states(count in 3usize..12, modulus in 1u32..5, seed: u64) {
+        let model = Registers::new(count, modulus, seed);
+        let limits = Limits { states: 4000, ..with_threads(1) };
+        let plain = explore(&model, &limits, &Progress::new());
+        for threads in 1..4 {
+            let compressed = Compressed::new(&model).unwrap();
+            let found = explore(&compressed, &Limits { threads, ..limits.clone() }, &Progress::new());
+            prop_assert_eq!(&found.outcome, &plain.outcome);
+            prop_assert_eq!(transitions_of(&found), transitions_of(&plain));
+            let (of_plain, of_found) = (plain.statistics, found.statistics);
+            prop_assert_eq!(of_found, Statistics { bytes: of_found.bytes, state_bytes: 8, ..of_plain });
+            for state in (0..found.states()).step_by(97).map(StateId::new) {
+                let pair = found.state(&compressed, state);
+                prop_assert_eq!(compressed.expanded(&pair), plain.state(&model, state));
+                let (trace, same) = (found.trace_to(&compressed, state), plain.trace_to(&model, state));
+                prop_assert_eq!(trace.unwrap(), same.unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_counted_stays_below_the_limit() {
+    for threads in [1, 2] {
+        let mut before = 0;
+        for bytes in [100_000, 400_000, 1_600_000, 6_400_000] {
+            let model = Arithmetic::new(1_000_000, 7, 3);
+            let limits = Limits { bytes, transitions: false, ..with_threads(threads) };
+            let found = explore(&model, &limits, &Progress::new());
+            assert_eq!(found.outcome, Outcome::MemoryLimit);
+            assert!(found.statistics.bytes <= bytes);
+            assert!(found.states() > before, "more memory, more states");
+            before = found.states();
+        }
+    }
+}
+
+#[test]
+fn what_the_model_keeps_counts() {
+    let mut model = Registers::new(9, 4, 0x0804_0200);
+    let limits = Limits { bytes: 20_000_000, states: 50_000, transitions: false, ..with_threads(2) };
+    let found = explore(&model, &limits, &Progress::new());
+    assert!(found.outcome != Outcome::MemoryLimit && found.states() > 1000, "{}", found.states());
+    model.kept = 20_000_000 / 1000;
+    model.looked_at = Default::default();
+    let found = explore(&model, &limits, &Progress::new());
+    assert_eq!(found.outcome, Outcome::MemoryLimit);
+    assert!(found.statistics.bytes <= limits.bytes);
+}

@@ -254,6 +254,13 @@ impl Model for LntModel {
         &self.provenance
     }
 
+    fn bytes(&self) -> usize {
+        self.compiled.values.bytes()
+            + self.compiled.observations.bytes()
+            + self.labels.bytes()
+            + self.provenance.bytes()
+    }
+
     fn observables(&self) -> Option<Vec<String>> {
         let names = self.compiled.code.names.iter().map(|name| format!("{}.{}", name.process, name.name));
         Some(names.collect())

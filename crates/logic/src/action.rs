@@ -105,6 +105,15 @@ impl ActionCode {
         })
     }
 
+    /// Whether all labels satisfy the predicate, or none does, where that can be seen at once.
+    pub fn constant(&self) -> Option<bool> {
+        match self {
+            ActionCode::Constant(value) => Some(*value),
+            ActionCode::Not(of) => of.constant().map(|value| !value),
+            _ => None,
+        }
+    }
+
     /// Calls `used` for every variable read and `bound` for every one given a value.
     pub fn for_each_slot(&self, used: &mut dyn FnMut(Slot), bound: &mut dyn FnMut(Slot)) {
         match self {

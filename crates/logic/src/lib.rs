@@ -30,6 +30,7 @@ mod action;
 mod automaton;
 mod basic;
 mod check;
+mod closure;
 mod components;
 mod display;
 mod equations;
@@ -41,9 +42,11 @@ mod lexer;
 mod linear;
 pub mod ltl;
 mod macros;
+mod monitor;
 mod parity;
 mod parser;
 mod partial;
+mod product;
 mod program;
 mod property;
 mod reach;
@@ -56,6 +59,7 @@ pub mod tree;
 mod unfold;
 mod value;
 mod verdict;
+mod watch;
 
 pub use automaton::{
     Automaton, inevitability, regular_violation, regular_witness, response, safety_violation,

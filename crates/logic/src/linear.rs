@@ -4,41 +4,26 @@
 //! the first accepted pair gives a shortest trace. Where none is accepted, a cycle whose outermost fixpoint is a
 //! greatest one is accepted too: the run is then a lasso. Linear time and memory in the pairs that are seen.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lts::{Edge, LabelId, Progress, StateId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use crate::closure::{Closure, Closures};
 use crate::components::components;
-use crate::equations::Node;
+use crate::equations::{Equations, Node};
 use crate::program::{InstanceId, Program, Shape};
 use crate::sets::Solved;
 use crate::shape::Class;
 use crate::system::System;
 use crate::verdict::{CheckError, Explanation, Step};
 
-/// How many parts one step may lead to before the formula counts as unbounded.
-const CLOSURE_LIMIT: usize = 100_000;
-
 /// After how many pairs a cycle is first looked for.
 const FIRST_TRIAL: usize = 1 << 14;
 
-/// Conditions on the current state that must hold together.
-type Guard = Rc<[InstanceId]>;
-
-/// What an instance can do next, all parts without a step skipped.
-#[derive(Debug, Default)]
-pub(crate) struct Closure {
-    /// Conditions under which the search is over.
-    pub accepts: Vec<Guard>,
-    /// Steps with their conditions and the largest priority on the way to them.
-    pub steps: Vec<(Guard, u32, InstanceId)>,
-}
-
 /// A search for a run.
 pub(crate) struct Search<'a, S: System> {
-    pub program: Program,
-    pub class: &'a [Class],
+    pub parts: Closures,
     pub system: S,
     /// Sets of states for the parts that were solved beforehand.
     pub solved: Option<&'a Solved>,
@@ -48,7 +33,6 @@ pub(crate) struct Search<'a, S: System> {
     pub completed: Option<usize>,
     /// How many states the search came to.
     pub visited: usize,
-    closures: Vec<Option<Rc<Closure>>>,
 }
 
 /// A pair that was reached, and how.
@@ -76,15 +60,13 @@ impl<'a, S: System> Search<'a, S> {
         progress: &'a Progress,
     ) -> Self {
         Self {
-            program,
-            class,
+            parts: Closures::new(program, class),
             system,
             solved,
             progress,
             max_instances: usize::MAX,
             completed: None,
             visited: 0,
-            closures: Vec::new(),
         }
     }
 
@@ -98,8 +80,8 @@ impl<'a, S: System> Search<'a, S> {
 
     fn search(&mut self, pairs: &mut Vec<Pair>) -> Result<Option<Explanation>, CheckError> {
         let initial = self.system.initial()?;
-        let root = self.program.root();
-        let cycles = self.may_cycle();
+        let root = self.parts.program.root();
+        let cycles = may_cycle(&self.parts.program.equations, &self.parts.class);
         pairs.push(Pair { instance: root, state: initial, parent: 0, label: LabelId::TAU });
         let mut known: FxHashMap<(InstanceId, StateId), u32> = FxHashMap::default();
         known.insert((root, initial), 0);
@@ -133,7 +115,7 @@ impl<'a, S: System> Search<'a, S> {
                 for edge in 0..count {
                     let edge = self.system.successors(state)?[edge];
                     let targets =
-                        self.program.targets(*step, edge.label, || self.system.label(edge.label))?;
+                        self.parts.program.targets(*step, edge.label, || self.system.label(edge.label))?;
                     for &target in targets.iter() {
                         let fresh = pairs.len() as u32;
                         let number = *known.entry((target, edge.target)).or_insert(fresh);
@@ -163,7 +145,7 @@ impl<'a, S: System> Search<'a, S> {
                     return Ok(Some(lasso));
                 }
             }
-            if self.program.instance_count() > self.max_instances {
+            if self.parts.program.instance_count() > self.max_instances {
                 return Err(CheckError::Unbounded(self.max_instances));
             }
         }
@@ -171,14 +153,6 @@ impl<'a, S: System> Search<'a, S> {
             return Ok(None);
         }
         Ok(self.lasso(pairs, &links, &ends))
-    }
-
-    /// Whether some cycle of the formula can be accepted at all.
-    pub fn may_cycle(&self) -> bool {
-        let equations = &self.program.equations;
-        equations.nodes.iter().zip(self.class).any(|(node, class)| {
-            *class == Class::Linear && matches!(node, Node::Fix { priority, .. } if priority % 2 == 0)
-        })
     }
 
     fn accepted(&mut self, instance: InstanceId, state: StateId) -> Result<bool, CheckError> {
@@ -202,11 +176,11 @@ impl<'a, S: System> Search<'a, S> {
 
     /// Evaluates a part that depends on the steps of one state only, or was solved beforehand.
     pub fn leaf_holds(&mut self, leaf: InstanceId, state: StateId) -> Result<bool, CheckError> {
-        let node = self.program.node(leaf);
-        if let (Class::Solved, Some(solved)) = (self.class[node], self.solved) {
+        let node = self.parts.program.node(leaf);
+        if let (Class::Solved, Some(solved)) = (self.parts.class[node], self.solved) {
             return Ok(solved.holds(node, state));
         }
-        match self.program.shape(leaf)? {
+        match self.parts.program.shape(leaf)? {
             Shape::Constant(value) => Ok(value),
             Shape::Join { all, parts, .. } => {
                 for &part in parts.iter() {
@@ -220,7 +194,8 @@ impl<'a, S: System> Search<'a, S> {
                 let count = self.system.successors(state)?.len();
                 for edge in 0..count {
                     let edge = self.system.successors(state)?[edge];
-                    let targets = self.program.targets(leaf, edge.label, || self.system.label(edge.label))?;
+                    let targets =
+                        self.parts.program.targets(leaf, edge.label, || self.system.label(edge.label))?;
                     // Behind the step there is a constant, which is not `all`, or there would be no step.
                     if !targets.is_empty() {
                         return Ok(!all);
@@ -232,117 +207,8 @@ impl<'a, S: System> Search<'a, S> {
     }
 
     /// What an instance can do next.
-    pub fn closure(&mut self, instance: InstanceId) -> Result<Rc<Closure>, CheckError> {
-        if let Some(Some(closure)) = self.closures.get(instance as usize) {
-            return Ok(closure.clone());
-        }
-        let closure = Rc::new(self.make_closure(instance)?);
-        if self.closures.len() <= instance as usize {
-            self.closures.resize(instance as usize + 1, None);
-        }
-        self.closures[instance as usize] = Some(closure.clone());
-        Ok(closure)
-    }
-
-    fn make_closure(&mut self, start: InstanceId) -> Result<Closure, CheckError> {
-        enum Work {
-            Enter(InstanceId, Vec<InstanceId>, u32),
-            Leave,
-        }
-        let mut closure = Closure::default();
-        let mut seen: FxHashSet<(InstanceId, u32, Vec<InstanceId>)> = FxHashSet::default();
-        let mut path: Vec<(InstanceId, u32)> = Vec::new();
-        let mut on_path: FxHashMap<InstanceId, usize> = FxHashMap::default();
-        let mut work = vec![Work::Enter(start, Vec::new(), 0)];
-        while let Some(next) = work.pop() {
-            let Work::Enter(instance, mut guard, before) = next else {
-                if let Some((left, _)) = path.pop() {
-                    on_path.remove(&left);
-                }
-                continue;
-            };
-            if let Some(&from) = on_path.get(&instance) {
-                // Round without a step: for ever true if the outermost fixpoint is a greatest one.
-                let outermost = path[from..].iter().map(|&(_, priority)| priority).max().unwrap_or(1);
-                if outermost % 2 == 0 {
-                    closure.accepts.push(guard.into());
-                }
-                continue;
-            }
-            if seen.len() > CLOSURE_LIMIT {
-                return Err(CheckError::Unbounded(CLOSURE_LIMIT));
-            }
-            if !seen.insert((instance, before, guard.clone())) {
-                continue;
-            }
-            let is_leaf = |class: Class| matches!(class, Class::Leaf | Class::Solved);
-            let shape = self.program.shape(instance)?;
-            if is_leaf(self.class[self.program.node(instance)]) {
-                match shape {
-                    Shape::Constant(true) => {}
-                    Shape::Constant(false) => continue,
-                    _ => add_guard(&mut guard, instance),
-                }
-                closure.accepts.push(guard.into());
-                continue;
-            }
-            match shape {
-                Shape::Constant(_) => unreachable!("constants are leaves"),
-                Shape::Step { .. } => closure.steps.push((guard.into(), before, instance)),
-                Shape::Join { all: false, parts, priority } => {
-                    on_path.insert(instance, path.len());
-                    path.push((instance, priority));
-                    work.push(Work::Leave);
-                    let priority = before.max(priority);
-                    // A condition that holds guards what stands behind it from errors in its data.
-                    let mut needed = 0;
-                    for &part in parts.iter() {
-                        needed += 1;
-                        if matches!(self.program.shape(part)?, Shape::Constant(true)) {
-                            break;
-                        }
-                    }
-                    let needed = parts[..needed].iter().rev();
-                    work.extend(needed.map(|&part| Work::Enter(part, guard.clone(), priority)));
-                }
-                Shape::Join { all: true, parts, .. } => {
-                    // One part goes on, the others are conditions on this state.
-                    let class = |search: &Self, part: InstanceId| search.class[search.program.node(part)];
-                    let rest = parts.iter().copied().find(|&part| class(self, part) == Class::Linear);
-                    let rest = rest
-                        .or_else(|| parts.iter().copied().find(|&part| class(self, part) == Class::Local));
-                    let mut possible = true;
-                    for &part in parts.iter().filter(|&&part| Some(part) != rest) {
-                        match self.program.shape(part)? {
-                            Shape::Constant(true) => {}
-                            // A condition guards what stands behind it from errors in its data.
-                            Shape::Constant(false) => {
-                                possible = false;
-                                break;
-                            }
-                            _ => add_guard(&mut guard, part),
-                        }
-                    }
-                    if !possible {
-                        continue;
-                    }
-                    match rest {
-                        Some(part) => {
-                            on_path.insert(instance, path.len());
-                            path.push((instance, 0));
-                            work.push(Work::Leave);
-                            work.push(Work::Enter(part, guard, before));
-                        }
-                        None => closure.accepts.push(guard.into()),
-                    }
-                }
-            }
-        }
-        // One without conditions makes the others superfluous.
-        if let Some(always) = closure.accepts.iter().find(|guard| guard.is_empty()).cloned() {
-            closure.accepts = vec![always];
-        }
-        Ok(closure)
+    pub fn closure(&mut self, instance: InstanceId) -> Result<Arc<Closure>, CheckError> {
+        self.parts.closure(instance)
     }
 
     fn step(&mut self, source: StateId, label: LabelId, target: StateId) -> Step {
@@ -451,6 +317,13 @@ impl<'a, S: System> Search<'a, S> {
     }
 }
 
+/// Whether some cycle of the formula can be accepted at all.
+pub(crate) fn may_cycle(equations: &Equations, class: &[Class]) -> bool {
+    equations.nodes.iter().zip(class).any(|(node, class)| {
+        *class == Class::Linear && matches!(node, Node::Fix { priority, .. } if priority % 2 == 0)
+    })
+}
+
 /// How many different states these are.
 pub(crate) fn distinct(states: impl Iterator<Item = StateId>) -> usize {
     let mut seen: Vec<bool> = Vec::new();
@@ -461,10 +334,4 @@ pub(crate) fn distinct(states: impl Iterator<Item = StateId>) -> usize {
         seen[state.index()] = true;
     }
     seen.iter().filter(|seen| **seen).count()
-}
-
-fn add_guard(guard: &mut Vec<InstanceId>, leaf: InstanceId) {
-    if let Err(place) = guard.binary_search(&leaf) {
-        guard.insert(place, leaf);
-    }
 }

@@ -3,7 +3,7 @@
 //! An instance is a node together with the values of the variables it depends on. Everything about an instance
 //! that does not depend on a state is computed once and kept: its parts, and where a label takes it.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lts::{LabelId, RowSet};
 use rustc_hash::FxHashMap;
@@ -21,7 +21,7 @@ pub(crate) enum Shape {
     /// All of these or one of these, in the same state. Fixpoints have a priority.
     Join {
         all: bool,
-        parts: Rc<[InstanceId]>,
+        parts: Arc<[InstanceId]>,
         priority: u32,
     },
     /// After all steps or one step.
@@ -42,7 +42,7 @@ pub(crate) struct Program {
     numbers: FxHashMap<Value, u32>,
     shapes: Vec<Option<Shape>>,
     /// By instance and label: the instances behind the step.
-    targets: Vec<Vec<Option<Rc<[InstanceId]>>>>,
+    targets: Vec<Vec<Option<Arc<[InstanceId]>>>>,
     labels: Vec<Option<LabelText>>,
 }
 
@@ -66,6 +66,31 @@ impl Program {
 
     pub fn node(&self, instance: InstanceId) -> NodeId {
         self.rows.row(instance as usize)[0] as NodeId
+    }
+
+    /// What an instance stands for, whatever its number.
+    pub fn key(&self, instance: InstanceId) -> (NodeId, Vec<&Value>) {
+        let row = self.rows.row(instance as usize);
+        (row[0] as NodeId, row[1..].iter().map(|&number| &self.values[number as usize]).collect())
+    }
+
+    /// The predicate of a step and what is behind it, where there is no data.
+    pub fn behind(&mut self, instance: InstanceId) -> (usize, InstanceId) {
+        let Node::Step { action, next, .. } = self.equations.nodes[self.node(instance)] else {
+            unreachable!("only steps are asked for what is behind them");
+        };
+        (action, self.instance(next, &[]))
+    }
+
+    /// Whether an instance holds where there is no step at all, and only there.
+    pub fn is_deadlock(&self, instance: InstanceId) -> bool {
+        match self.equations.nodes[self.node(instance)] {
+            Node::Step { all: true, action, next } => {
+                self.equations.actions[action].constant() == Some(true)
+                    && matches!(self.equations.nodes[next], Node::Constant(false))
+            }
+            _ => false,
+        }
     }
 
     /// How many instances there are so far.
@@ -142,7 +167,7 @@ impl Program {
             }
             Node::Fix { priority, body } => Shape::Join {
                 all: false,
-                parts: Rc::new([self.instance(*body, values)]),
+                parts: Arc::new([self.instance(*body, values)]),
                 priority: *priority,
             },
             Node::Assign { values: assigned, next } => {
@@ -154,7 +179,7 @@ impl Program {
                     }
                     extended.push((one.slot, value));
                 }
-                Shape::Join { all: false, parts: Rc::new([self.instance(*next, &extended)]), priority: 0 }
+                Shape::Join { all: false, parts: Arc::new([self.instance(*next, &extended)]), priority: 0 }
             }
             Node::Each { all, slot, values: domain, next } => {
                 let mut extended = values.to_vec();
@@ -176,7 +201,7 @@ impl Program {
         instance: InstanceId,
         label: LabelId,
         text: impl FnOnce() -> String,
-    ) -> Result<Rc<[InstanceId]>, DataError> {
+    ) -> Result<Arc<[InstanceId]>, DataError> {
         if let Some(Some(known)) = self.targets[instance as usize].get(label.index()) {
             return Ok(known.clone());
         }
@@ -197,7 +222,7 @@ impl Program {
         }
         targets.sort_unstable();
         targets.dedup();
-        let targets: Rc<[InstanceId]> = targets.into();
+        let targets: Arc<[InstanceId]> = targets.into();
         let row = &mut self.targets[instance as usize];
         if row.len() <= label.index() {
             row.resize(label.index() + 1, None);

@@ -160,8 +160,8 @@ fn visit(
 /// All parts of the formula that steps lead to, the whole formula first.
 fn positions(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Option<Vec<Position>>, CheckError> {
     let used = lts.used_labels();
-    let parities = search.program.equations.block_parities();
-    let root = search.program.root();
+    let parities = search.parts.program.equations.block_parities();
+    let root = search.parts.program.root();
     let mut found = vec![root];
     let mut positions: Vec<Position> = Vec::new();
     while positions.len() < found.len() {
@@ -172,10 +172,10 @@ fn positions(search: &mut Search<'_, &Lts>, lts: &Lts) -> Result<Option<Vec<Posi
         let closure = search.closure(instance)?;
         let mut moves: Vec<Vec<Move>> = vec![Vec::new(); used.len()];
         for (guard, _, step) in &closure.steps {
-            let block = search.program.equations.block[search.program.node(*step)];
+            let block = search.parts.program.equations.block[search.parts.program.node(*step)];
             let endless = (parities[block as usize] == Some(true)).then_some(block);
             for (label, _) in lts.labels().iter().filter(|(label, _)| used[label.index()]) {
-                let targets = search.program.targets(*step, label, || lts.label(label).to_owned())?;
+                let targets = search.parts.program.targets(*step, label, || lts.label(label).to_owned())?;
                 for target in targets.iter() {
                     let number = found.iter().position(|one| one == target).unwrap_or_else(|| {
                         found.push(*target);
@@ -213,9 +213,10 @@ fn endless_blocks(positions: &[Position]) -> Vec<u32> {
 
 /// Whether cycles of some block are accepted or not by more than the block they lie in.
 fn has_mixed_block(search: &Search<'_, &Lts>) -> bool {
-    let equations = &search.program.equations;
+    let equations = &search.parts.program.equations;
     let parities = equations.block_parities();
-    let linear = search.class.iter().zip(&equations.block).filter(|(class, _)| **class == Class::Linear);
+    let linear =
+        search.parts.class.iter().zip(&equations.block).filter(|(class, _)| **class == Class::Linear);
     linear.into_iter().any(|(_, &block)| parities[block as usize].is_none())
 }
 

@@ -8,7 +8,7 @@ use crate::equations::{Equations, translate};
 use crate::evidence::shows;
 use crate::game::Arena;
 use crate::honesty::{occasions, unmatched};
-use crate::linear::Search;
+use crate::linear::{Search, may_cycle};
 use crate::program::Program;
 use crate::reach::{Quick, quick};
 use crate::sets::Solved;
@@ -16,6 +16,7 @@ use crate::shape::{Class, classify};
 use crate::system::{ModelSystem, Stop, System};
 use crate::tree::Formula;
 use crate::verdict::{CheckError, Explanation, Method, Searched, Step, Verdict};
+use crate::watch::watch;
 
 /// What a check should do beside finding the verdict.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +27,13 @@ pub struct Options {
     pub max_states: usize,
     /// How many instances a formula with data may have: parts with different values of their variables.
     pub max_instances: usize,
+    /// How many threads explore a model; 0 for as many as the thread pool has. No answer depends on it.
+    pub threads: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { explain: true, max_states: usize::MAX, max_instances: 1_000_000 }
+        Self { explain: true, max_states: usize::MAX, max_instances: 1_000_000, threads: 0 }
     }
 }
 
@@ -148,23 +151,15 @@ fn decide_model(
     let negative = translate(formula, true)?;
     for (equations, negated) in [(&negative, true), (&positive, false)] {
         let class = classify(equations, false);
-        if matches!(class[equations.root], Class::Linear | Class::Local | Class::Leaf) {
-            let system = ModelSystem::new(model, options.max_states);
-            let mut search = Search::new(Program::new(equations.clone()), &class, system, None, progress);
-            search.max_instances = options.max_instances;
-            let found = search.run();
-            // Where cycles count, a short run may be the beginning of one.
-            let steps = search.completed.filter(|_| !search.may_cycle());
-            let searched = steps.map(|steps| Box::new(Searched { steps, violations: negated }));
-            let found = stopped(found, &mut search.system, searched)?;
-            return Ok(Verdict {
-                holds: found.is_some() != negated,
-                explanation: found.filter(|_| options.explain),
-                states_visited: search.system.state_count(),
-                method: Method::Automaton,
-                labels: search.system.all_labels(),
-            });
+        if !matches!(class[equations.root], Class::Linear | Class::Local | Class::Leaf) {
+            continue;
         }
+        if !may_cycle(equations, &class)
+            && let Some(verdict) = watch(model, equations, &class, negated, options, progress)?
+        {
+            return Ok(verdict);
+        }
+        return by_search(model, equations, &class, negated, options, progress);
     }
     let mut arena = Arena::new(
         Program::new(positive),
@@ -182,6 +177,32 @@ fn decide_model(
         states_visited: system.state_count(),
         method: Method::Game,
         labels: system.all_labels(),
+    })
+}
+
+/// One run decides: searched for on one thread, with the steps kept, since a cycle may be what is looked for.
+pub(crate) fn by_search(
+    model: &dyn Model,
+    equations: &Equations,
+    class: &[Class],
+    negated: bool,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Verdict, CheckError> {
+    let system = ModelSystem::new(model, options.max_states);
+    let mut search = Search::new(Program::new(equations.clone()), class, system, None, progress);
+    search.max_instances = options.max_instances;
+    let found = search.run();
+    // Where cycles count, a short run may be the beginning of one.
+    let steps = search.completed.filter(|_| !may_cycle(equations, class));
+    let searched = steps.map(|steps| Box::new(Searched { steps, violations: negated }));
+    let found = stopped(found, &mut search.system, searched)?;
+    Ok(Verdict {
+        holds: found.is_some() != negated,
+        explanation: found.filter(|_| options.explain),
+        states_visited: search.system.state_count(),
+        method: Method::Automaton,
+        labels: search.system.all_labels(),
     })
 }
 

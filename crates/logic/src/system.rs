@@ -1,7 +1,7 @@
 //! What formulas are evaluated on: a finished LTS, or a model explored as far as is needed.
 
 use lts::{Edge, LabelId, Lts, OriginId, RowSet, StateId};
-use model::{Model, ModelError, Slot, Worker};
+use model::{Model, ModelError, PackedWorker, Slot};
 
 /// Why a system gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,15 +66,18 @@ impl System for &Lts {
     }
 }
 
-/// A model explored on demand: states are numbered as they are seen, and the steps of each are computed once.
+/// A model explored on demand: states are packed and numbered as they are seen, and the steps of each are computed once.
 pub struct ModelSystem<'a> {
     model: &'a dyn Model,
-    worker: Box<dyn Worker + 'a>,
+    worker: Box<dyn PackedWorker + 'a>,
     states: RowSet,
     /// The steps of each state as a range of `edges`; the first is past the second until they are known.
     rows: Vec<(u32, u32)>,
     edges: Vec<Edge>,
     max_states: usize,
+    /// The state whose steps are computed: its vector, and a copy of its steps to sort.
+    state: Vec<u32>,
+    sorted: Vec<Edge>,
 }
 
 const UNKNOWN: (u32, u32) = (1, 0);
@@ -84,11 +87,13 @@ impl<'a> ModelSystem<'a> {
     pub fn new(model: &'a dyn Model, max_states: usize) -> Self {
         Self {
             model,
-            worker: model.worker(),
+            worker: model.packed_worker(),
             states: RowSet::default(),
             rows: Vec::new(),
             edges: Vec::new(),
             max_states: max_states.min(u32::MAX as usize - 1),
+            state: Vec::new(),
+            sorted: Vec::new(),
         }
     }
 
@@ -120,76 +125,67 @@ impl<'a> ModelSystem<'a> {
         Some(texts)
     }
 
-    fn state(
-        layout: &model::Layout,
-        states: &mut RowSet,
-        rows: &mut Vec<(u32, u32)>,
-        packed: &mut [u32],
-        state: &[Slot],
-    ) -> Result<StateId, model::ModelError> {
-        layout.pack(state, packed)?;
-        let (number, new) = states.insert(packed);
-        if new {
-            rows.push(UNKNOWN);
+    /// Computes the steps of a state. Equal ones are one; the order of the source stays, so that numbers do not depend on
+    /// label ids.
+    fn compute(&mut self, state: StateId) -> Result<(), Stop> {
+        if self.states.len() > self.max_states {
+            return Err(Stop::States(self.max_states));
         }
-        Ok(StateId::new(number))
+        let Self { worker, states, rows, edges, state: packed, sorted, .. } = self;
+        packed.clear();
+        packed.extend_from_slice(states.row(state.index()));
+        let start = edges.len();
+        let result = worker.successors(packed, &mut |step| {
+            let (number, new) = states.insert(step.target);
+            if new {
+                rows.push(UNKNOWN);
+            }
+            edges.push(Edge { label: step.label, target: StateId::new(number) });
+        });
+        if let Err(error) = result {
+            edges.truncate(start);
+            return Err(Stop::Model { error, state: Some(state) });
+        }
+        sorted.clear();
+        sorted.extend_from_slice(&edges[start..]);
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.len() < edges.len() - start {
+            // The first of equal steps takes their place away.
+            let mut kept = start;
+            for at in start..edges.len() {
+                if let Ok(place) = sorted.binary_search(&edges[at]) {
+                    sorted.remove(place);
+                    edges[kept] = edges[at];
+                    kept += 1;
+                }
+            }
+            edges.truncate(kept);
+        }
+        if edges.len() >= u32::MAX as usize {
+            return Err(Stop::States(states.len()));
+        }
+        rows[state.index()] = (start as u32, edges.len() as u32);
+        Ok(())
     }
 }
 
 impl System for ModelSystem<'_> {
     fn initial(&mut self) -> Result<StateId, Stop> {
-        let state = self.model.initial().map_err(|error| Stop::Model { error, state: None })?;
         let layout = self.model.layout();
         let mut packed = vec![0; layout.words()];
-        Self::state(layout, &mut self.states, &mut self.rows, &mut packed, &state)
-            .map_err(|error| Stop::Model { error, state: None })
+        let initial = self.model.initial().and_then(|state| layout.pack(&state, &mut packed));
+        initial.map_err(|error| Stop::Model { error, state: None })?;
+        let (number, new) = self.states.insert(&packed);
+        if new {
+            self.rows.push(UNKNOWN);
+        }
+        Ok(StateId::new(number))
     }
 
     fn successors(&mut self, state: StateId) -> Result<&[Edge], Stop> {
         if self.rows[state.index()] == UNKNOWN {
-            if self.states.len() > self.max_states {
-                return Err(Stop::States(self.max_states));
-            }
-            let layout = self.model.layout();
-            let mut slots = vec![0; layout.width()];
-            layout.unpack(self.states.row(state.index()), &mut slots);
-            let mut packed = vec![0; layout.words()];
-            let start = self.edges.len();
-            let (states, rows, edges) = (&mut self.states, &mut self.rows, &mut self.edges);
-            let mut fits = Ok(());
-            let result = self.worker.successors(&slots, &mut |step| match Self::state(
-                layout,
-                states,
-                rows,
-                &mut packed,
-                step.target,
-            ) {
-                Ok(target) => edges.push(Edge { label: step.label, target }),
-                Err(error) => fits = Err(error),
-            });
-            if let Err(error) = result.and(fits) {
-                self.edges.truncate(start);
-                return Err(Stop::Model { error, state: Some(state) });
-            }
-            // Equal steps are one; the order of the source stays, so that numbers do not depend on label ids.
-            let row = self.edges.split_off(start);
-            let mut seen = row.clone();
-            seen.sort_unstable();
-            seen.dedup();
-            if seen.len() == row.len() {
-                self.edges.extend(row);
-            } else {
-                for edge in row {
-                    if let Ok(at) = seen.binary_search(&edge) {
-                        seen.remove(at);
-                        self.edges.push(edge);
-                    }
-                }
-            }
-            if self.edges.len() >= u32::MAX as usize {
-                return Err(Stop::States(self.states.len()));
-            }
-            self.rows[state.index()] = (start as u32, self.edges.len() as u32);
+            self.compute(state)?;
         }
         let (start, end) = self.rows[state.index()];
         Ok(&self.edges[start as usize..end as usize])
@@ -212,14 +208,11 @@ impl System for ModelSystem<'_> {
     /// Computed again from the state, since a run is short and origins of all steps would take room. Of equal steps
     /// with several origins it is the first.
     fn origin(&mut self, source: StateId, edge: Edge) -> Option<OriginId> {
-        let layout = self.model.layout();
-        let slots = self.slots(source)?;
-        let mut packed = vec![0; layout.words()];
-        let wanted = self.states.row(edge.target.index());
+        let Self { worker, states, .. } = self;
+        let wanted = states.row(edge.target.index());
         let mut origin = None;
-        let _ = self.worker.successors(&slots, &mut |step| {
-            let fits = layout.pack(step.target, &mut packed).is_ok();
-            if fits && origin.is_none() && step.label == edge.label && packed == wanted {
+        let _ = worker.successors(states.row(source.index()), &mut |step| {
+            if origin.is_none() && step.label == edge.label && step.target == wanted {
                 origin = Some(step.origin);
             }
         });

@@ -120,7 +120,7 @@ impl Unfolding<'_> {
     fn run(&mut self, lts: &Lts, most_states: usize, progress: &Progress) -> Result<Unfolded, CheckError> {
         let mut unfolded = Unfolded { states: Vec::new(), watched: Vec::new(), targets: Vec::new() };
         let mut pasts: Vec<u32> = Vec::new();
-        let root = self.search.program.root();
+        let root = self.search.parts.program.root();
         let first = self.past(vec![root], None).unwrap_or_default();
         self.node(lts.initial(), first, &mut unfolded.states, &mut pasts);
         let mut at = 0;
@@ -134,7 +134,7 @@ impl Unfolding<'_> {
             if unfolded.states.len() > most_states {
                 return Err(crate::system::Stop::States(most_states).into());
             }
-            if self.search.program.instance_count() > MOST_INSTANCES {
+            if self.search.parts.program.instance_count() > MOST_INSTANCES {
                 return Err(CheckError::Unbounded(MOST_INSTANCES));
             }
             let (state, past) = (unfolded.states[at], self.pasts.row(pasts[at] as usize).to_vec());
@@ -165,7 +165,7 @@ impl Unfolding<'_> {
             return None;
         }
         let mut repeated = repeated.unwrap_or_else(|| parts.clone());
-        repeated.retain(|&part| self.endless[self.search.program.node(part)]);
+        repeated.retain(|&part| self.endless[self.search.parts.program.node(part)]);
         repeated.sort_unstable();
         repeated.dedup();
         let row: Vec<u32> = [parts.len() as u32].into_iter().chain(parts).chain(repeated).collect();
@@ -240,7 +240,9 @@ impl Unfolding<'_> {
     ) -> Result<Vec<InstanceId>, CheckError> {
         let mut parts = Vec::new();
         for &step in steps {
-            parts.extend(self.search.program.targets(step, label, || lts.label(label).to_owned())?.iter());
+            parts.extend(
+                self.search.parts.program.targets(step, label, || lts.label(label).to_owned())?.iter(),
+            );
         }
         Ok(parts)
     }

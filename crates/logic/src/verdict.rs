@@ -14,7 +14,8 @@ pub struct Verdict {
     pub holds: bool,
     /// The part of the system that shows why, where one was asked for and there is one to show.
     pub explanation: Option<Explanation>,
-    /// How many states were looked at.
+    /// How many states were looked at. Where a model is watched while it is explored, a state counts once for each
+    /// position of the property's monitor in it; a property that has nothing to remember has one.
     pub states_visited: usize,
     /// How it was found.
     pub method: Method,

@@ -33,6 +33,12 @@ impl RowSet {
         self.ends.is_empty()
     }
 
+    /// The memory that was reserved for rows and table, in bytes.
+    pub fn bytes(&self) -> usize {
+        let Self { numbers, ends, places } = self;
+        (numbers.capacity() + places.capacity()) * size_of::<u32>() + ends.capacity() * size_of::<usize>()
+    }
+
     /// A row by its number.
     #[inline]
     pub fn row(&self, number: usize) -> &[u32] {

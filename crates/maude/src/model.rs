@@ -387,6 +387,10 @@ impl Model for MaudeModel {
         &self.provenance
     }
 
+    fn bytes(&self) -> usize {
+        self.rows.bytes() + self.valued.as_ref().map_or(0, SharedRows::bytes) + self.provenance.bytes()
+    }
+
     fn reader(&self) -> Option<Box<dyn StateReader + '_>> {
         Some(Box::new(Reader::new(self)))
     }

@@ -96,6 +96,12 @@ pub trait Model: Sync {
     /// Where steps come from.
     fn provenance(&self) -> &Provenance;
 
+    /// The memory of what the model and its workers keep about states, in bytes: interned values, labels, what workers
+    /// remember. Limits on memory count it; what does not grow with the states need not be in it.
+    fn bytes(&self) -> usize {
+        0
+    }
+
     /// The names that [`describe`](Self::describe) can give, where they are known beforehand.
     fn observables(&self) -> Option<Vec<String>> {
         None

@@ -73,6 +73,11 @@ impl Provenance {
         &self.origins
     }
 
+    /// The memory of the table of origins and of its copies, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.origins.bytes()
+    }
+
     /// The constructs of an origin, in ascending order.
     pub fn marks_of(&self, origin: OriginId) -> Vec<MarkId> {
         self.origins.row(origin.raw()).into_iter().map(MarkId).collect()

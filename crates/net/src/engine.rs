@@ -218,6 +218,10 @@ impl Model for FlatModel {
         &self.provenance
     }
 
+    fn bytes(&self) -> usize {
+        self.sets.bytes() + self.provenance.bytes()
+    }
+
     fn observables(&self) -> Option<Vec<String>> {
         Some(self.flat.source_places.iter().map(|place| place.name.clone()).collect())
     }

@@ -25,8 +25,11 @@ pub struct Exploration {
     pub depth: u64,
     /// The most states at one distance.
     pub widest_level: u64,
-    /// Bytes of a stored state.
+    /// Bytes of a packed state vector alone.
     pub state_bytes: u64,
+    /// What limits on memory count: states, their table, transitions if they are kept, what threads work with and the
+    /// values that the model keeps.
+    pub bytes: u64,
     /// How long it took.
     pub seconds: f64,
     /// The most memory in use so far, where the system tells.
@@ -53,6 +56,9 @@ pub struct RunTimeError {
     pub trace: Option<Vec<String>>,
 }
 
+/// From so many states on, the memory of each is told.
+const MANY: u64 = 100_000;
+
 impl fmt::Display for Exploration {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut row = |name: &str, value: String| writeln!(out, "{name:<22}{value}");
@@ -65,7 +71,15 @@ impl fmt::Display for Exploration {
         row("deadlocks", grouped(self.deadlocks))?;
         row("depth", grouped(self.depth))?;
         row("widest level", count(self.widest_level, "state"))?;
-        row("bytes per state", grouped(self.state_bytes))?;
+        let vector = self.state_bytes;
+        row(
+            "bytes per state",
+            // Of few states, most memory is room for more.
+            match self.states {
+                MANY.. => format!("{} packed, {} in all", grouped(vector), grouped(self.bytes / self.states)),
+                _ => format!("{} packed", grouped(vector)),
+            },
+        )?;
         if !self.complete {
             row("complete", "no".into())?;
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use explore::{Exploration, Limits, Outcome, Statistics};
+use explore::{Compressed, Exploration, Limits, Outcome, Statistics};
 use lts::StateId;
 use model::{Model, ModelError};
 
@@ -33,12 +33,15 @@ pub struct Explore {
     /// Stop after this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
-    /// Stop when states and transitions take this much memory, in megabytes
+    /// Stop before states, their table, transitions and values take more memory than this, in megabytes
     #[arg(long, value_name = "MB")]
     max_memory: Option<usize>,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
+    /// Store states as pairs of pairs, each pair once: less memory where states are large, more time
+    #[arg(long)]
+    compress: bool,
     /// In a Petri net, let up to this many transitions fire in one step
     #[arg(long, value_name = "K", default_value_t = 1)]
     concurrent: usize,
@@ -50,6 +53,8 @@ impl Explore {
         let file = self.source.load(terminal, false)?;
         let concurrent = file.concurrent(self.concurrent)?;
         let model = concurrent.as_deref().map_or(file.model(), |model| model);
+        let compressed = if self.compress { Compressed::new(model) } else { None };
+        let model = compressed.as_ref().map_or(model, |compressed| compressed);
         let limits = Limits {
             states: self.max_states,
             bytes: self.max_memory.map_or(usize::MAX, |megabytes| megabytes.saturating_mul(1_000_000)),
@@ -107,7 +112,7 @@ fn describe(outcome: &Outcome) -> &'static str {
 }
 
 fn summary(found: &Exploration, start: Instant) -> report::Exploration {
-    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, .. } =
+    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, bytes } =
         found.statistics;
     let seconds = start.elapsed().as_secs_f64();
     report::Exploration {
@@ -120,6 +125,7 @@ fn summary(found: &Exploration, start: Instant) -> report::Exploration {
         depth: depth as u64,
         widest_level: widest_level as u64,
         state_bytes: state_bytes as u64,
+        bytes: bytes as u64,
         seconds,
         peak_bytes: peak_bytes(),
         error: None,

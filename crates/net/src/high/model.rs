@@ -168,6 +168,10 @@ impl Model for HighModel {
         &self.provenance
     }
 
+    fn bytes(&self) -> usize {
+        self.multisets.bytes() + self.labels.bytes() + self.provenance.bytes()
+    }
+
     fn observables(&self) -> Option<Vec<String>> {
         Some(self.net.places.iter().map(|place| place.name.clone()).collect())
     }
