@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use lts::{LabelId, OriginId};
 use model::{
-    DataFlow, Gate, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType,
+    DataFlow, Gate, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType, OpenOffer,
     PackedWorker, Provenance, SharedRows, Slot, Starting, StateView, Telling, Worker,
 };
 use source::{Diagnostic, Span};
@@ -15,8 +15,8 @@ use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
-    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Shortcuts, Values, conditions, initial_state, localities,
-    print_frozen, print_value, read_summary, summary_mark,
+    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Shortcuts, Values,
+    conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -66,6 +66,11 @@ pub struct LntModel {
     pub(crate) narrowing: bool,
     /// Whether no pattern of an offer can fail: then the first part of a step that refuses it settles it.
     pub(crate) harmless: bool,
+    /// For each action, the most values that were named and tried for it at once, plus 1; 0 where it took none.
+    pub(crate) named: Vec<AtomicU32>,
+    pub(crate) tried: Vec<AtomicU32>,
+    /// What workers remember, in bytes.
+    pub(crate) remembered: AtomicUsize,
     /// Whether everything is done as for large models from the start.
     pub(crate) eager: bool,
     /// Machine code, made when it pays.
@@ -134,6 +139,9 @@ impl LntModel {
             shortcuts: Shortcuts::new(code),
             narrowing: shaping == Shaping::Fixed,
             harmless: patterns_are_harmless(code),
+            named: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
+            tried: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
+            remembered: AtomicUsize::new(0),
             eager: false,
             native: OnceLock::new(),
             provenance: Provenance::new(marks),
@@ -259,6 +267,33 @@ impl Model for LntModel {
             + self.compiled.observations.bytes()
             + self.labels.bytes()
             + self.provenance.bytes()
+            + self.remembered.load(Ordering::Relaxed)
+    }
+
+    fn open_offers(&self) -> Vec<OpenOffer> {
+        let most = |counts: &[AtomicU32], action: usize| {
+            counts[action].load(Ordering::Relaxed).checked_sub(1).map(|count| count as usize)
+        };
+        let told = self.compiled.code.actions.iter().enumerate().map(|(number, action)| {
+            let mut text = self.compiled.code.gates[action.gate as usize].name.clone();
+            for (_, ty) in &action.offers {
+                text.push_str(&format!(" ?{}", self.program[*ty].name));
+            }
+            let (named, tried) = (most(&self.named, number), most(&self.tried, number));
+            OpenOffer { span: action.span, text, named, tried }
+        });
+        let mut told: Vec<OpenOffer> =
+            told.filter(|offer| offer.named.is_some() || offer.tried.is_some()).collect();
+        // A process that is started several times has the same action several times.
+        told.sort_by_key(|offer| offer.span);
+        told.dedup_by(|next, kept| {
+            let same = next.span == kept.span;
+            if same {
+                (kept.named, kept.tried) = (kept.named.max(next.named), kept.tried.max(next.tried));
+            }
+            same
+        });
+        told
     }
 
     fn observables(&self) -> Option<Vec<String>> {
@@ -381,10 +416,11 @@ fn profiles(code: &Code) -> (Vec<u32>, Vec<Vec<TypeId>>) {
 
 /// Whether the code of no pattern can fail.
 fn patterns_are_harmless(code: &Code) -> bool {
-    let patterns = code.actions.iter().flat_map(|action| &action.offers).filter_map(|(offer, _)| match offer {
-        OfferCode::Pattern { address, .. } => Some(*address as usize),
-        _ => None,
-    });
+    let patterns =
+        code.actions.iter().flat_map(|action| &action.offers).filter_map(|(offer, _)| match offer {
+            OfferCode::Pattern { address, .. } => Some(*address as usize),
+            _ => None,
+        });
     let harmless = |op: &Op| {
         matches!(
             op,

@@ -60,7 +60,7 @@ pub use drawing::{Drawing, DrawnPart, PartKind};
 pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
 pub use language::{Arguments, Input, Language, Program, Root, Starting, Telling};
 pub use layout::Layout;
-pub use offer::{Gate, OfferType};
+pub use offer::{Gate, OfferType, OpenOffer};
 pub use packing::Packing;
 pub use probes::{Instrumented, Probes};
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
@@ -100,6 +100,12 @@ pub trait Model: Sync {
     /// remember. Limits on memory count it; what does not grow with the states need not be in it.
     fn bytes(&self) -> usize {
         0
+    }
+
+    /// The actions that took values which nobody had fixed since the model was made, where the language has such, in the
+    /// order of the text.
+    fn open_offers(&self) -> Vec<OpenOffer> {
+        Vec::new()
     }
 
     /// The names that [`describe`](Self::describe) can give, where they are known beforehand.

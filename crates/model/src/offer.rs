@@ -9,6 +9,19 @@ pub struct Gate {
     pub profiles: Vec<Vec<OfferType>>,
 }
 
+/// An action whose partners all leave a value open, and how values were found for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOffer {
+    /// Where it is written.
+    pub span: source::Span,
+    /// The gate, and the types of what it takes.
+    pub text: String,
+    /// The most values that patterns and guards have named at once; none if they never did.
+    pub named: Option<usize>,
+    /// The most values that were tried one by one; none if that was never necessary.
+    pub tried: Option<usize>,
+}
+
 /// The values of an offer, by its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfferType {

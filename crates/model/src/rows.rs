@@ -124,7 +124,9 @@ impl SharedRows {
         let place = places[at].load(Ordering::Acquire);
         let length = (place & ((1 << LENGTH_BITS) - 1)) as usize;
         let start = (place >> LENGTH_BITS & ((1 << START_BITS) - 1)) as usize;
-        let Some(words) = self.words[(place >> (LENGTH_BITS + START_BITS)) as usize].get() else { return &[] };
+        let Some(words) = self.words[(place >> (LENGTH_BITS + START_BITS)) as usize].get() else {
+            return &[];
+        };
         let row = &words.0[start..start + length];
         // SAFETY: the words of a row whose place is known are never written again; see the head of this file.
         unsafe { std::slice::from_raw_parts(row.as_ptr().cast::<u32>(), row.len()) }
@@ -172,8 +174,8 @@ impl SharedRows {
             (writer.chunk, writer.start) = (writer.chunk + 1, 0);
         }
         let size = chunk_size(writer.chunk);
-        let words = self.words[writer.chunk]
-            .get_or_init(|| Words((0..size).map(|_| UnsafeCell::new(0)).collect()));
+        let words =
+            self.words[writer.chunk].get_or_init(|| Words((0..size).map(|_| UnsafeCell::new(0)).collect()));
         for (cell, &word) in words.0[writer.start..].iter().zip(row) {
             // SAFETY: these words belong to no row yet, and only the holder of the lock writes.
             unsafe { *cell.get() = word }

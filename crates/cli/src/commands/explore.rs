@@ -7,6 +7,7 @@ use clap::Args;
 use explore::{Compressed, Exploration, Limits, Outcome, Statistics};
 use lts::StateId;
 use model::{Model, ModelError};
+use source::Diagnostic;
 
 use crate::failure::{Answer, Failure};
 use crate::inputs::{ModelFile, ModelSource, write_lts, write_partial};
@@ -42,6 +43,9 @@ pub struct Explore {
     /// Store states as pairs of pairs, each pair once: less memory where states are large, more time
     #[arg(long)]
     compress: bool,
+    /// Show how values were found for offers that nobody fixes: named by patterns and guards, or tried one by one
+    #[arg(long)]
+    plan: bool,
     /// In a Petri net, let up to this many transitions fire in one step
     #[arg(long, value_name = "K", default_value_t = 1)]
     concurrent: usize,
@@ -87,6 +91,7 @@ impl Explore {
             }
             terminal.show(&shown);
         }
+        self.tell_open_offers(&file, terminal);
         match &found.outcome {
             Outcome::Complete => Ok(Answer::Yes),
             Outcome::Error { error, .. } => {
@@ -98,6 +103,40 @@ impl Explore {
                 Ok(Answer::Partial)
             }
         }
+    }
+}
+
+/// More values than this, tried in every state, are worth a warning.
+const MANY_VALUES: usize = 1000;
+
+impl Explore {
+    /// Shows how open values were found, if that was asked for, and warns where there were many to try.
+    fn tell_open_offers(&self, file: &ModelFile, terminal: &Terminal) {
+        let offers = file.model().open_offers();
+        if self.plan && offers.is_empty() {
+            terminal.remark("plan: every value was fixed by a partner");
+        }
+        for offer in offers.iter().filter(|_| self.plan) {
+            let place = file.sources.position(offer.span);
+            let named =
+                offer.named.map(|most| format!("named by patterns and guards, at most {most} at once"));
+            let tried = offer.tried.map(|most| format!("tried one by one, {most} at once"));
+            let how: Vec<String> = named.into_iter().chain(tried).collect();
+            terminal.remark(format!("plan: {} in line {}: {}", offer.text, place.line, how.join("; ")));
+        }
+        let many =
+            offers.iter().filter_map(|offer| Some((offer, offer.tried.filter(|&most| most > MANY_VALUES)?)));
+        let warnings: Vec<Diagnostic> = many
+            .map(|(offer, most)| {
+                Diagnostic::warning(format!("{most} values are tried here, in every state anew"))
+                    .label(offer.span, "nobody fixes what is received")
+                    .help(
+                        "let a partner send the value, or say with a pattern or a condition which values can come: \
+                         `where member (x, s)`, `where x.f == e`",
+                    )
+            })
+            .collect();
+        terminal.warn(&file.sources, &warnings);
     }
 }
 

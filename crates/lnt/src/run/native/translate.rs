@@ -8,8 +8,8 @@ use std::sync::Mutex;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block, FuncRef, InstBuilder, MemFlags, Signature, StackSlot, StackSlotData, StackSlotKind, Type,
-    UserFuncName, Value, types,
+    AbiParam, Block, FuncRef, InstBuilder, MemFlags, Signature, StackSlot, StackSlotData, StackSlotKind,
+    Type, UserFuncName, Value, types,
 };
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -284,7 +284,8 @@ fn can_translate(compiled: &Compiled, at: usize) -> bool {
 
 fn has_small_bounds(shape: &Representation) -> bool {
     let Kind::Array { lower, length, .. } = shape.kind else { return false };
-    i32::try_from(lower).is_ok() && i64::try_from(length).is_ok_and(|length| lower + length <= i64::from(i32::MAX))
+    i32::try_from(lower).is_ok()
+        && i64::try_from(length).is_ok_and(|length| lower + length <= i64::from(i32::MAX))
 }
 
 /// How many words an instruction takes from the stack and leaves there, for those that are carried out by the
@@ -305,7 +306,8 @@ fn words(compiled: &Compiled, op: Op) -> (u32, u32) {
         }
         Op::Update(number) => {
             let (ty, fields) = &compiled.code.updates[number as usize];
-            let new = fields.iter().map(|places| places.iter().flatten().next().map_or(1, |place| place.words));
+            let new =
+                fields.iter().map(|places| places.iter().flatten().next().map_or(1, |place| place.words));
             (of(*ty) + new.sum::<u32>(), of(*ty))
         }
         Op::Collection(ty, count) => (count * element(ty), of(ty)),
@@ -321,9 +323,7 @@ fn words(compiled: &Compiled, op: Op) -> (u32, u32) {
 /// Whether the interpreter carries out an instruction.
 fn is_helped(compiled: &Compiled, op: Op) -> bool {
     match op {
-        Op::Apply(number) => {
-            !is_simple(&compiled.types, &compiled.code.applications[number as usize])
-        }
+        Op::Apply(number) => !is_simple(&compiled.types, &compiled.code.applications[number as usize]),
         Op::MakeRow(..) | Op::Components(..) | Op::Field(_) | Op::Update(_) | Op::Tail(_) => true,
         Op::Collection(ty, _) => compiled.types[ty.index()].storage == Storage::Row,
         _ => false,
@@ -969,7 +969,13 @@ impl Building<'_> {
                 self.halt(BLOCKED);
                 self.builder.switch_to_block(good);
             }
-            Op::Choice(_) | Op::AnyValue(..) | Op::Act(_) | Op::Fork(_) | Op::End | Op::Stop | Op::Throw(_) => {
+            Op::Choice(_)
+            | Op::AnyValue(..)
+            | Op::Act(_)
+            | Op::Fork(_)
+            | Op::End
+            | Op::Stop
+            | Op::Throw(_) => {
                 self.halt(i32::try_from(at).ok()?);
                 return Some(true);
             }
@@ -1325,10 +1331,7 @@ impl Building<'_> {
                 let (b, a) = (self.pop()?, self.pop()?);
                 let (x, y) = (self.number(a, operand?.2), self.number(b, second?.2));
                 let (lower, upper, offset) = result?;
-                if matches!(
-                    application.operation,
-                    Builtin::Divide | Builtin::Modulo | Builtin::Remainder
-                ) {
+                if matches!(application.operation, Builtin::Divide | Builtin::Modulo | Builtin::Remainder) {
                     self.require(y);
                 }
                 let number = match application.operation {

@@ -1,13 +1,14 @@
 //! An offer that arrived at the root happens: values are fixed, and every region that took part runs on.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use lts::{LabelId, OriginId};
 use model::{ModelError, Slot, Step};
 
+use super::memory::Effect;
 use super::{KnownLabel, KnownOrigin, LntWorker, NO_TRAIL, OPEN, ORIGIN_MARKS, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
-use super::memory::Effect;
 use crate::run::domains::{domain, pattern_domain};
 use crate::run::flows::summary_mark;
 use crate::run::machine::Halt;
@@ -71,6 +72,8 @@ impl LntWorker<'_> {
         if open.iter().any(|one| one.domain.is_empty()) {
             return Ok(());
         }
+        let product = open.iter().fold(1usize, |product, one| product.saturating_mul(one.domain.len()));
+        self.note_most(&self.model.tried, offer, product);
         // Values that are not in the sketch are completed in place, at the end of the arena.
         let start = self.values.len();
         if !offer.is_short() {
@@ -116,6 +119,16 @@ impl LntWorker<'_> {
         }
     }
 
+    /// Notes how many values an offer can take; most of the time there were as many before.
+    fn note_most(&self, most: &[AtomicU32], offer: Offer, count: usize) {
+        let action = self.parts[offer.parts.0 as usize].action;
+        let count = count.min(u32::MAX as usize - 1) as u32 + 1;
+        let known = &most[action as usize];
+        if known.load(Ordering::Relaxed) < count {
+            known.fetch_max(count, Ordering::Relaxed);
+        }
+    }
+
     /// Lets an offer happen once for each candidate: a value for each open place.
     fn complete_candidates(
         &mut self,
@@ -129,6 +142,7 @@ impl LntWorker<'_> {
         if !offer.is_short() {
             self.values.extend_from_within(offer.values.0 as usize..offer.values.0 as usize + count);
         }
+        self.note_most(&self.model.named, offer, candidates.len() / places);
         let alone = self.part_alone(offer);
         for candidate in candidates.chunks_exact(places) {
             let mut closed = Offer { values: (start as u32, offer.values.1), ..offer };

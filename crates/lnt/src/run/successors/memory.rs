@@ -189,6 +189,8 @@ pub(super) struct Memory<'a> {
     pub grown: bool,
     /// How many states were asked for.
     pub states: u64,
+    /// The bytes of it that were counted.
+    pub counted: usize,
 }
 
 impl<'a> Memory<'a> {
@@ -196,8 +198,7 @@ impl<'a> Memory<'a> {
     pub fn new(localities: &'a [Option<Locality>], remembers: bool) -> Self {
         let regions = localities.iter().map(|locality| RegionMemory {
             locality: locality.as_ref(),
-            remembered: remembers
-                && locality.as_ref().is_some_and(|locality| locality.bits <= MOST_BITS),
+            remembered: remembers && locality.as_ref().is_some_and(|locality| locality.bits <= MOST_BITS),
             table: match locality {
                 Some(locality) if locality.bits <= DIRECT_BITS => Table::Direct(vec![0; 1 << locality.bits]),
                 Some(locality) if locality.bits <= 64 => Table::Short(Numbers::default()),
@@ -226,6 +227,7 @@ impl<'a> Memory<'a> {
             missed: Vec::new(),
             grown: false,
             states: 0,
+            counted: 0,
         }
     }
 
@@ -341,10 +343,15 @@ impl<'a> Memory<'a> {
 
     /// Whether too much is remembered.
     pub fn is_full(&self) -> bool {
+        self.numbers() > MOST_NUMBERS
+    }
+
+    /// How many numbers are remembered.
+    pub fn numbers(&self) -> usize {
         let offers = (self.locals.len() + self.offers.len() + self.parts.len()) * 16;
         let effects = self.changes.len() + self.marks.len() + self.flips.len() + self.effects.len() * 6;
         let pairs = self.pair_numbers.entries.len() * 4 + self.pairs.len() * 2 + self.pair_steps.len() * 4;
-        offers + effects + pairs + (self.open_effects.len() + self.long_values.len()) * 8 > MOST_NUMBERS
+        offers + effects + pairs + (self.open_effects.len() + self.long_values.len()) * 8
     }
 
     /// Forgets everything but which regions are worth it.

@@ -1,5 +1,7 @@
 //! Packed states: what local regions do is recalled, and learned where it is not known yet.
 
+use std::sync::atomic::Ordering;
+
 use lts::{LabelId, OriginId};
 use model::{ModelError, PackedWorker, Slot, Step};
 
@@ -95,6 +97,10 @@ impl LntWorker<'_> {
         self.unpack();
         let Some(memory) = &mut self.memory else { return Ok(()) };
         memory.grown = false;
+        // Limits on memory count what all workers remember.
+        let bytes = memory.numbers() * size_of::<u32>();
+        self.model.remembered.fetch_add(bytes.saturating_sub(memory.counted), Ordering::Relaxed);
+        memory.counted = memory.counted.max(bytes);
         if memory.is_full() {
             memory.clear();
             self.parts.clear();
@@ -178,12 +184,7 @@ impl LntWorker<'_> {
     }
 
     #[cold]
-    fn learn_pair(
-        &mut self,
-        parts: [u32; 2],
-        offer: Offer,
-        sink: &mut impl Sink,
-    ) -> Result<(), ModelError> {
+    fn learn_pair(&mut self, parts: [u32; 2], offer: Offer, sink: &mut impl Sink) -> Result<(), ModelError> {
         let Some(memory) = self.memory.as_ref().filter(|memory| memory.pairs_repeat()) else {
             return self.complete_any(offer, sink);
         };
@@ -394,7 +395,11 @@ impl LntWorker<'_> {
             let region = self.machine.code.actions[part.action as usize].region;
             // What it does silently beforehand must be its own as well.
             let own = part.snapshot == 0 || self.snapshot_owners[part.snapshot as usize] == region;
-            return if own && memory.is_local(region) && !self.follows { Effect::Live } else { Effect::Computed };
+            return if own && memory.is_local(region) && !self.follows {
+                Effect::Live
+            } else {
+                Effect::Computed
+            };
         };
         let known = memory.parts[index as usize];
         if !known.open {
