@@ -359,7 +359,8 @@ impl Shaper<'_> {
                     let mut at = widest as u32;
                     let place = |part: &PartShape| {
                         at -= part.leaves[0];
-                        FieldPlace { at, words: 1, mask: mask_of(part.leaves[0]) }
+                        // A field of no bits may come above all 32.
+                        FieldPlace { at: at.min(31), words: 1, mask: mask_of(part.leaves[0]) }
                     };
                     fields.iter().map(place).collect()
                 });

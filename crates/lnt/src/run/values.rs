@@ -249,7 +249,7 @@ impl<'a> Values<'a> {
             (Storage::Packed, _) => {
                 let (length, bits) = (shape.length_bits(), shape.element.bits);
                 let others = (u64::from(value) >> (length + bits)) << length;
-                others as u32 | (value & mask_of(length)) - 1
+                others as u32 | ((value & mask_of(length)) - 1)
             }
             _ => self.tail_of_row(value, shape.element.words.max(1) as usize),
         }

@@ -21,6 +21,15 @@ impl Drawing {
         found.unwrap_or_else(|| self.leaf(ty, scope))
     }
 
+    /// An expression that is rarely just a variable, so that assignments lead somewhere.
+    pub fn changed(&mut self, ty: usize, scope: &Scope) -> String {
+        let made = match self.chance.one_in(4) {
+            true => None,
+            false => self.operation(ty, 2, scope),
+        };
+        made.unwrap_or_else(|| self.expression(ty, 3, scope))
+    }
+
     /// A variable or a constant.
     pub fn leaf(&mut self, ty: usize, scope: &Scope) -> String {
         let focused: Vec<&String> =

@@ -169,7 +169,7 @@ impl Drawing {
 
     /// Sometimes true, where operations may fail.
     fn risks(&mut self) -> bool {
-        self.features.risky && self.chance.one_in(12)
+        self.features.risky && self.chance.one_in(25)
     }
 
     /// A new variable of the body at hand.

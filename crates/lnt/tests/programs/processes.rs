@@ -5,7 +5,7 @@ use super::statements::Place;
 use super::{Drawing, Scope};
 
 /// No offer leaves more values open than this.
-const MOST_VALUES: u64 = 240;
+const MOST_VALUES: u64 = 150;
 
 struct Gate {
     name: String,
@@ -162,7 +162,7 @@ impl Drawing {
             .map(|_| {
                 let first = self.action(number, shape, gates, &scope);
                 let mut branch = first;
-                if self.chance.one_in(2) {
+                if !self.chance.one_in(3) {
                     branch += &format!(";\n      {}", self.statements(2, &scope, &Place::default()));
                 }
                 if self.chance.one_in(4) {
@@ -198,7 +198,8 @@ impl Drawing {
 
     fn action(&mut self, number: usize, shape: Shape, gates: &[Gate], scope: &Scope) -> String {
         match self.chance.below(12) {
-            0 => "i".to_owned(),
+            // Where others wait for each other, something still happens.
+            0 | 4 => "i".to_owned(),
             1 => {
                 let condition = self.condition(2, scope);
                 format!("only if {condition} then {} end if", self.communication(number, shape, gates, scope))
@@ -235,7 +236,7 @@ impl Drawing {
         let mut offers = Vec::new();
         let mut values = 1u64;
         // Who mostly sends, and who mostly takes.
-        let sends = 1 + self.chance.below(3);
+        let sends = self.chance.below(4);
         let mut open = false;
         for &ty in &gate.types {
             let more = values.saturating_mul(self.types[ty].count);
@@ -268,7 +269,7 @@ impl Drawing {
             }
         }
         within.focus = bound;
-        let guard = match within.focus.is_empty() || self.chance.one_in(4) {
+        let guard = match within.focus.is_empty() || self.chance.one_in(3) {
             true => String::new(),
             false => {
                 self.features.guards += 1;

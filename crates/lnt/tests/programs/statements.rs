@@ -79,7 +79,7 @@ impl Drawing {
     fn assignment(&mut self, scope: &Scope) -> String {
         let targets: Vec<(String, usize)> = assignable(scope);
         let (name, ty) = self.chance.pick(&targets).clone();
-        format!("{name} := {}", self.expression(ty, 3, scope))
+        format!("{name} := {}", self.changed(ty, scope))
     }
 
     fn assignment_to_part(&mut self, scope: &Scope) -> Option<String> {

@@ -55,6 +55,9 @@ enum Term {
 
 use Term::Known as Exactly;
 
+/// The first bit, the mask and the term of a packed field.
+type PackedField = (u32, u32, Term);
+
 /// One way through the code.
 #[derive(Clone, Debug)]
 struct World {
@@ -67,7 +70,7 @@ struct World {
     /// Slots that differ from the state.
     slots: Vec<(u32, Term)>,
     /// Above the fields, and each field: first bit, mask, term.
-    composites: Vec<(u32, Vec<(u32, u32, Term)>)>,
+    composites: Vec<(u32, Vec<PackedField>)>,
     known: Vec<Known>,
 }
 
@@ -981,15 +984,14 @@ impl Run<'_, '_, '_> {
         let mut unclear = false;
         for one in elements.chunks_exact(element.len().max(1)) {
             let mut tests = Vec::new();
-            let equal = element
-                .iter()
-                .zip(one)
-                .map(|(&term, &word)| self.equality(world, term, Exactly(word), &mut tests))
-                .fold(Some(true), |all, one| match (all, one) {
+            let mut equal = Some(true);
+            for (&term, &word) in element.iter().zip(one) {
+                equal = match (equal, self.equality(world, term, Exactly(word), &mut tests)) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), Some(true)) => Some(true),
                     _ => None,
-                });
+                };
+            }
             match equal {
                 Some(false) => {}
                 None => unclear = true,
