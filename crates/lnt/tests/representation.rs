@@ -169,12 +169,12 @@ fn compare(text: &str, explores: bool) -> (LntModel, LntModel, Steps) {
         .load_text("drawn.lnt", text, &mut sources)
         .unwrap_or_else(|errors| panic!("{text}\n{}", sources.render_all(&errors, false)));
     let main = checked.program.main().unwrap();
-    let compile = |naive: bool| {
-        let options = Options { naive, ..Options::default() };
+    let compile = |naive: bool, eager: bool| {
+        let options = Options { naive, eager, ..Options::default() };
         LntModel::new(checked.program.clone(), main, &options)
             .unwrap_or_else(|errors| panic!("{text}\n{}", sources.render_all(&errors, false)))
     };
-    let (naive, model) = (compile(true), compile(false));
+    let (naive, model) = (compile(true, false), compile(false, false));
 
     let expected = walk(&naive, &mut Packing::new(naive.worker(), naive.layout()));
     let same = |found: &Steps, how: &str| {
@@ -194,6 +194,11 @@ fn compare(text: &str, explores: bool) -> (LntModel, LntModel, Steps) {
     };
     same(&walk(&model, &mut Packing::new(model.worker(), model.layout())), "plain worker");
     same(&walk(&model, model.packed_worker().as_mut()), "packed worker");
+    // Making machine code takes long without optimisation.
+    if explores || !cfg!(debug_assertions) {
+        let eager = compile(false, true);
+        same(&walk(&eager, eager.packed_worker().as_mut()), "machine code");
+    }
     same(&walk(&naive, naive.packed_worker().as_mut()), "naive packed worker");
 
     if explores {
