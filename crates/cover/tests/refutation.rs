@@ -30,7 +30,8 @@ fn free_happens(text: &str) -> Option<bool> {
     let program = lnt::load_text("m.lnt", text, &mut sources).ok()?.program;
     let root = program.main()?;
     let model =
-        lnt::LntModel::new(program, root, &lnt::Options { provenance: false, ..Options::default() }).ok()?;
+        lnt::LntModel::new(program, root, &lnt::Options { provenance: false, ..lnt::Options::default() })
+            .ok()?;
     let limits = Limits { states: 4 * MOST_STATES, threads: 1, ..Limits::default() };
     let found = explore::explore(&model, &limits, &Progress::new());
     let happens = found.lts.labels().iter().any(|(_, label)| label == "FREE");

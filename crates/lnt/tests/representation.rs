@@ -320,3 +320,57 @@ fn values_of_several_words_are_as_good_as_others() {
     assert_eq!(found.steps.len(), 2);
     assert_eq!(found.steps[0].len(), 2);
 }
+
+/// A type with infinitely many values can be received where a guard names them, in whatever way it is written.
+#[test]
+fn guards_name_values_of_types_without_end() {
+    for guard in ["member (m, soup)", "has (soup, m)", "not (not (member (m, soup) and (length (m) > 0)))"] {
+        let text = format!(
+            "module m is
+                type word is list of bool with \"==\", \"length\" end type
+                type words is set of word with \"insert\", \"member\" end type
+                channel c is (word) end channel
+                function has (s : words, m : word) : bool is
+                    case s in
+                    var first : word, others : words in
+                        nil -> return false
+                    |   cons (first, others) -> if first == m then return true else return has (others, m) end if
+                    end case
+                end function
+                process SOUP [SEND, RECEIVE : c] is
+                    var soup : words, m : word in
+                        soup := {{}};
+                        loop select
+                            SEND (?m); soup := insert (m, soup)
+                        []  RECEIVE (?m) where {guard}
+                        end select end loop
+                    end var
+                end process
+                process ONE [SEND, RECEIVE : c] is
+                    var m : word in
+                        SEND ({{true}} of word); SEND ({{true, false}} of word);
+                        RECEIVE (?m) where length (m) == 2; RECEIVE (?m); use m; stop
+                    end var
+                end process
+                process MAIN [SEND, RECEIVE : c] is
+                    par SEND, RECEIVE in ONE [SEND, RECEIVE] || SOUP [SEND, RECEIVE] end par
+                end process
+            end module"
+        );
+        let mut sources = Sources::new();
+        let checked = Loader::new()
+            .load_text("named.lnt", &text, &mut sources)
+            .unwrap_or_else(|errors| panic!("{}", sources.render_all(&errors, false)));
+        let main = checked.program.main().unwrap();
+        let model = LntModel::new(checked.program, main, &Options::default()).unwrap();
+        let found = explore(&model, &Limits::default(), &Progress::new());
+        assert_eq!(found.outcome, Outcome::Complete, "{guard}");
+        let mut system = Vec::new();
+        lts::write_aut(&found.lts, &mut system).unwrap();
+        let system = String::from_utf8(system).unwrap();
+        // The second one takes any of both.
+        assert_eq!(system.matches("RECEIVE !").count(), 3, "{guard}: {system}");
+        let offer = &model.open_offers()[0];
+        assert!(offer.named == Some(2) && offer.tried.is_none(), "{guard}: {offer:?}");
+    }
+}
