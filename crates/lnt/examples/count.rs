@@ -18,7 +18,7 @@ fn main() {
     let model = match lnt::LntModel::new(
         checked.program,
         root,
-        &lnt::Options { provenance: false, naive: std::env::var_os("NAIVE").is_some() },
+        &lnt::Options { provenance: false, ..lnt::Options::default() },
     ) {
         Ok(model) => model,
         Err(diagnostics) => return eprintln!("{}", sources.render_all(&diagnostics, false)),
