@@ -34,6 +34,8 @@ pub struct Representation {
     pub element: ElementShape,
     /// Whether values have to satisfy the condition of a predicate type, as a whole or in parts.
     pub conditional: bool,
+    /// Whether there are infinitely many values, because lists or texts are among their parts.
+    pub endless: bool,
     /// Where the code that checks a value starts, for types with a predicate; filled by the compiler.
     pub predicate: Option<u32>,
 }
@@ -204,11 +206,12 @@ pub fn representations(program: &Program, shaping: Shaping) -> Vec<Representatio
             shapes[index].fields = fields.collect();
         }
     }
-    find_conditional(program, &mut shapes);
+    find_hindrances(program, &mut shapes);
     shapes
 }
 
-fn find_conditional(program: &Program, shapes: &mut [Representation]) {
+/// Finds what keeps the values of types from being listed.
+fn find_hindrances(program: &Program, shapes: &mut [Representation]) {
     loop {
         let mut changed = false;
         for (index, ty) in program.types.iter().enumerate() {
@@ -222,8 +225,19 @@ fn find_conditional(program: &Program, shapes: &mut [Representation]) {
                     .any(|field| shapes[field.ty.index()].conditional),
                 _ => false,
             };
-            changed |= conditional && !shapes[index].conditional;
+            let endless = match &ty.kind {
+                TypeKind::Real | TypeKind::String | TypeKind::List { .. } | TypeKind::Set { .. } => true,
+                TypeKind::Predicate { base, .. } => shapes[base.index()].endless,
+                TypeKind::Array { element, .. } => shapes[element.index()].endless,
+                TypeKind::Constructed(constructors) => constructors
+                    .iter()
+                    .flat_map(|&constructor| &program[constructor].fields)
+                    .any(|field| shapes[field.ty.index()].endless),
+                _ => false,
+            };
+            changed |= conditional && !shapes[index].conditional || endless && !shapes[index].endless;
             shapes[index].conditional |= conditional;
+            shapes[index].endless |= endless;
         }
         if !changed {
             return;
@@ -458,6 +472,7 @@ fn row(kind: Kind) -> Representation {
         tag_shift: 32,
         element: ElementShape::default(),
         conditional: false,
+        endless: false,
         predicate: None,
     }
 }

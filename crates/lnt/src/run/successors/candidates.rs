@@ -88,10 +88,14 @@ impl LntWorker<'_> {
         let code = self.machine.code;
         let action = &code.actions[self.parts[offer.parts.0 as usize].action as usize];
         fixed.clear();
+        let mut endless = false;
         for (place, &(_, ty)) in action.offers.iter().enumerate() {
             match self.value(&offer, place) {
                 OPEN if self.machine.values.types[ty.index()].conditional => return Ok(false),
-                OPEN => fixed.push(None),
+                OPEN => {
+                    endless |= self.machine.values.types[ty.index()].endless;
+                    fixed.push(None);
+                }
                 value => fixed.push(Some(value as u32)),
             }
         }
@@ -99,8 +103,9 @@ impl LntWorker<'_> {
         for index in offer.parts.0..offer.parts.0 + offer.parts.1 {
             let (naming, may_fail) = self.naming(self.parts[index as usize], fixed);
             namings.extend(naming);
-            // Guards are evaluated one after the other: what later ones refuse may make this one fail.
-            if may_fail {
+            // Guards are evaluated one after the other: what later ones refuse may make this one fail. Where not all
+            // values can be tried anyway, those are tried that somebody names.
+            if may_fail && !endless {
                 break;
             }
         }
