@@ -191,7 +191,10 @@ impl Drawing {
                 }
             }
             Kind::String => {
-                let of = self.chance.below(self.types.len());
+                // Strings that are printed into strings would double with every round of a loop.
+                let printed: Vec<usize> =
+                    (0..self.types.len()).filter(|&ty| !self.contains_strings(ty)).collect();
+                let of = *self.chance.pick(&printed);
                 match self.chance.below(4) {
                     0 => {
                         let (one, two) = (self.literal(STRING), self.literal(STRING));

@@ -1,7 +1,7 @@
 //! Random programs that compute with all kinds of values: well typed, and without endless loops between actions.
 //!
-//! Lists, sets and trees are cut where they are built, so that computations stay short, and only programs that were
-//! drawn as `risky` have operations that may fail.
+//! Lists, sets and trees are cut where they are built, and variables never get strings that have others printed into
+//! them, so that values stay small. Only programs that were drawn as `risky` have operations that may fail.
 
 mod expressions;
 mod functions;

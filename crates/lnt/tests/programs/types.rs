@@ -312,6 +312,29 @@ impl Drawing {
         }
     }
 
+    /// Whether values of a type may have strings in them.
+    pub fn contains_strings(&self, ty: usize) -> bool {
+        let mut todo = vec![ty];
+        let mut seen = vec![false; self.types.len()];
+        while let Some(ty) = todo.pop() {
+            if std::mem::replace(&mut seen[ty], true) {
+                continue;
+            }
+            match &self.types[ty].kind {
+                Kind::String => return true,
+                Kind::Constructed { constructors, .. } => {
+                    todo.extend(constructors.iter().flat_map(|one| one.fields.iter().map(|field| field.1)));
+                }
+                Kind::Range { base: part, .. }
+                | Kind::Predicate { base: part, .. }
+                | Kind::Collection { element: part, .. }
+                | Kind::Array { element: part, .. } => todo.push(*part),
+                Kind::Bool | Kind::Nat | Kind::Int | Kind::Char | Kind::Enumeration(_) => {}
+            }
+        }
+        false
+    }
+
     /// A constant. Different ones of a type that is not a collection have different texts.
     pub fn literal(&mut self, ty: usize) -> String {
         self.literal_within(ty, 2)
