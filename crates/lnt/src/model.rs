@@ -1,7 +1,7 @@
 //! A compiled LNT program as a [`Model`].
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use lts::{LabelId, OriginId};
@@ -15,7 +15,7 @@ use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
-    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Shortcuts, Values,
+    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts, Values,
     conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
@@ -75,6 +75,9 @@ pub struct LntModel {
     pub(crate) eager: bool,
     /// Machine code, made when it pays.
     native: OnceLock<Option<Native>>,
+    /// Whether rendezvous become machine code, and what came of that.
+    pub(crate) plans_steps: bool,
+    plans: Mutex<Plans>,
     pub(crate) provenance: Provenance,
     initial: Result<Vec<Slot>, ModelError>,
     initial_origin: OriginId,
@@ -144,6 +147,8 @@ impl LntModel {
             remembered: AtomicUsize::new(0),
             eager: false,
             native: OnceLock::new(),
+            plans_steps: shaping == Shaping::Fixed && !code.flows,
+            plans: Mutex::default(),
             provenance: Provenance::new(marks),
             initial: Ok(Vec::new()),
             initial_origin: Provenance::NONE,
@@ -171,8 +176,18 @@ impl LntModel {
     /// The program as machine code, made by whoever asks first. Nothing where it is to be interpreted.
     pub(crate) fn native(&self) -> Option<&Native> {
         // The naive twin computes everything the plain way.
-        let make = || self.narrowing.then(|| Native::new(&self.compiled)).flatten();
+        let make = || self.narrowing.then(|| Native::new(&self.compiled, &self.layout, None)).flatten();
         self.native.get_or_init(make).as_ref()
+    }
+
+    /// The plan for a configuration, made by whoever asks first.
+    pub(crate) fn plan(
+        &self,
+        configuration: &[(u32, u32)],
+        make: impl FnOnce() -> Option<Arc<Plan>>,
+    ) -> Option<Arc<Plan>> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        plans.entry(configuration.to_vec()).or_insert_with(make).clone()
     }
 
     /// Those of the program's warnings that concern what the root reaches: not what stands in processes and functions

@@ -11,6 +11,7 @@ mod native;
 #[path = "not_native.rs"]
 mod native;
 mod print;
+mod rendezvous;
 mod rest;
 mod shortcuts;
 mod successors;
@@ -24,4 +25,5 @@ pub use native::Native;
 pub use print::{print_frozen, print_value};
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};
+pub(crate) use successors::{Plan, Plans};
 pub use values::Values;

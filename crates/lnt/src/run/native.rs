@@ -16,6 +16,8 @@
 //!   checks; words of the machine's `io`, which is longer than any piece needs, as [`translate`] sees to, and which
 //!   helpers leave alone; and stack slots of its own.
 //!   Indices are compared with the bounds of their arrays before they are used.
+//! - A rendezvous gets more slices: a copy of the state, the packed state, a list of values, and room for as many records
+//!   as it tries combinations of values; `Native::meet` sees to their lengths.
 //! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
 //!   that borrow, and each helper ends its own before it returns.
 //! - Helpers don't unwind: what they call returns errors instead of panicking.
@@ -28,8 +30,13 @@ use std::sync::Mutex;
 
 use cranelift_jit::JITModule;
 
+use model::Layout;
+
 use super::machine::{Halt, Machine};
+use super::rendezvous::Configuration;
 use crate::compile::Compiled;
+use crate::typed::TypeId;
+pub use translate::Opening;
 
 /// The words that go in and out of a piece of code, at most.
 const MOST_WORDS: usize = 1024;
@@ -44,6 +51,16 @@ const BLOCKED: i32 = -2;
 const GAVE_UP: i32 = -3;
 
 type NativeCode = unsafe extern "C" fn(*mut Context, *mut u32, *mut u32) -> i32;
+/// Takes an unpacked state, its copy, the packed state, where records go, and a list of values with its length.
+type MeetingCode = unsafe extern "C" fn(
+    *mut Context,
+    *mut u32,
+    *const u32,
+    *const u32,
+    *mut u32,
+    *const u32,
+    u32,
+) -> i32;
 
 /// What native code shares with its helpers.
 #[repr(C)]
@@ -73,6 +90,45 @@ impl Piece {
     }
 }
 
+/// A rendezvous.
+#[derive(Clone)]
+pub struct MeetingPiece {
+    code: MeetingCode,
+    opening: Opening,
+    /// Whether records tell which constructs fired.
+    marked: bool,
+}
+
+impl MeetingPiece {
+    /// Code that was built with the signature of [`MeetingCode`].
+    fn new(code: *const u8, opening: Opening, marked: bool) -> Self {
+        // SAFETY: see the module's head; `translate` alone calls this.
+        let code = unsafe { std::mem::transmute::<*const u8, MeetingCode>(code) };
+        Self { code, opening, marked }
+    }
+
+    /// The values that nobody fixes.
+    #[inline]
+    pub fn opening(&self) -> &Opening {
+        &self.opening
+    }
+}
+
+/// What a rendezvous works on.
+pub struct Meeting<'m> {
+    /// The unpacked state; it is left as it is.
+    pub state: &'m mut [u32],
+    /// A copy of it.
+    pub before: &'m [u32],
+    /// The same state, packed.
+    pub packed: &'m [u32],
+    /// The values to be tried, where they are not fixed and not all are tried.
+    pub list: &'m [u32],
+    /// Where records go, and from which place on. It may become longer and never becomes shorter.
+    pub records: &'m mut Vec<u32>,
+    pub first: usize,
+}
+
 /// The native code of a program.
 pub struct Native {
     /// By address, the number of the piece that starts there, counted from 1.
@@ -80,15 +136,61 @@ pub struct Native {
     pieces: Vec<Piece>,
     /// By function.
     functions: Vec<Option<Piece>>,
-    /// The slots of a state.
+    /// By rendezvous and by probe of a configuration.
+    meetings: Vec<Option<MeetingPiece>>,
+    probes: Vec<Option<MeetingPiece>>,
+    /// The slots of a state, and the words of a packed one.
     width: usize,
+    words: usize,
     module: Mutex<Option<JITModule>>,
 }
 
 impl Native {
-    /// Translates what can be; nothing on machines that Cranelift does not know.
-    pub fn new(compiled: &Compiled) -> Option<Self> {
-        translate::translate(compiled)
+    /// Translates what can be: the rendezvous of a configuration, or else single pieces of code. Nothing on machines that
+    /// Cranelift does not know.
+    pub fn new(compiled: &Compiled, layout: &Layout, configuration: Option<&Configuration>) -> Option<Self> {
+        translate::translate(compiled, layout, configuration)
+    }
+
+    /// A rendezvous of the configuration, if it could be translated.
+    #[inline]
+    pub fn meeting_of(&self, number: usize) -> Option<&MeetingPiece> {
+        self.meetings[number].as_ref()
+    }
+
+    /// A probe of the configuration.
+    pub fn probe_of(&self, number: usize) -> Option<&MeetingPiece> {
+        self.probes[number].as_ref()
+    }
+
+    /// Writes records of all steps of a rendezvous. Gives how many there are; nothing if that has to be found out
+    /// otherwise.
+    #[inline]
+    pub fn meet(&self, piece: &MeetingPiece, machine: &mut Machine<'_>, meeting: Meeting<'_>) -> Option<usize> {
+        let Meeting { state, before, packed, list, records, first } = meeting;
+        if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
+            return None;
+        }
+        let listed = list.len() / piece.opening.places.len().max(1);
+        let most = piece.opening.combinations().unwrap_or(listed);
+        let end = first + most * self.record_length(piece);
+        if records.len() < end {
+            records.resize(end, 0);
+        }
+        let mut context = Context { machine: std::ptr::from_mut(machine).cast(), fuel: FUEL, depth: 0 };
+        let (state, before, packed) = (state.as_mut_ptr(), before.as_ptr(), packed.as_ptr());
+        let out = records[first..end].as_mut_ptr();
+        // SAFETY: see the module's head.
+        let count = unsafe {
+            (piece.code)(&raw mut context, state, before, packed, out, list.as_ptr(), listed as u32)
+        };
+        usize::try_from(count).ok()
+    }
+
+    /// How many words a record of a rendezvous has: values, packed target, and where marks start and end.
+    #[inline]
+    pub fn record_length(&self, meeting: &MeetingPiece) -> usize {
+        meeting.opening.values as usize + self.words + if meeting.marked { 2 } else { 0 }
     }
 
     /// Runs the piece that starts at an address; nothing if there is none or it gave up, and all is as before.
@@ -250,6 +352,29 @@ extern "C" fn row_append(context: *mut Context, word: u32, row: u32) -> u32 {
         scratch.extend_from_slice(values.row(row));
         scratch.push(word);
     })
+}
+
+/// The words of a value, by the number that offers know it by.
+extern "C" fn thaw(context: *mut Context, ty: u32, value: u32, words: *mut u32, count: u32) {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many words as values of the type.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count as usize)) };
+    words.copy_from_slice(&machine.values.thaw(TypeId(ty), value));
+}
+
+/// The number by which offers know a value.
+extern "C" fn freeze(context: *mut Context, ty: u32, words: *const u32, count: u32) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many words as values of the type.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
+    machine.values.freeze(TypeId(ty), words)
+}
+
+/// Repeats marks behind all others; gives where they start there.
+extern "C" fn repeat_marks(context: *mut Context, first: u32, end: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    let start = machine.marks.len();
+    machine.marks.extend_from_within(first as usize..end as usize);
+    start as u32
 }
 
 /// Whether a row has a word.

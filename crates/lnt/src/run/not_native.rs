@@ -1,21 +1,66 @@
 //! In place of machine code, where it was left out: everything is interpreted.
 
+use model::Layout;
+
 use super::machine::{Halt, Machine};
+use super::rendezvous::Configuration;
 use crate::compile::Compiled;
 
 /// No machine code.
-pub struct Native;
+pub enum Native {}
+
+/// No rendezvous as machine code.
+pub enum MeetingPiece {}
+
+impl MeetingPiece {
+    pub fn opening(&self) -> &Opening {
+        match *self {}
+    }
+}
+
+/// The places of a rendezvous that nobody fixes.
+pub struct Opening {
+    pub places: Vec<u32>,
+    pub ranges: Option<Vec<(u32, u32)>>,
+    pub values: u32,
+}
 
 impl Native {
-    pub fn new(_: &Compiled) -> Option<Self> {
+    pub fn new(_: &Compiled, _: &Layout, _: Option<&Configuration>) -> Option<Self> {
         None
+    }
+
+    pub fn meeting_of(&self, _: usize) -> Option<&MeetingPiece> {
+        match *self {}
+    }
+
+    pub fn probe_of(&self, _: usize) -> Option<&MeetingPiece> {
+        match *self {}
+    }
+
+    pub fn record_length(&self, _: &MeetingPiece) -> usize {
+        match *self {}
+    }
+
+    pub fn meet(&self, _: &MeetingPiece, _: &mut Machine<'_>, _: Meeting<'_>) -> Option<usize> {
+        match *self {}
     }
 
     pub fn run(&self, _: &mut Machine<'_>, _: u32, _: &mut [u32]) -> Option<Halt> {
-        None
+        match *self {}
     }
 
     pub fn call(&self, _: &mut Machine<'_>, _: u32) -> bool {
-        false
+        match *self {}
     }
+}
+
+/// What a rendezvous works on.
+pub struct Meeting<'m> {
+    pub state: &'m mut [u32],
+    pub before: &'m [u32],
+    pub packed: &'m [u32],
+    pub list: &'m [u32],
+    pub records: &'m mut Vec<u32>,
+    pub first: usize,
 }

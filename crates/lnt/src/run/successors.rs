@@ -11,6 +11,7 @@
 mod candidates;
 mod encounters;
 mod happen;
+mod meet;
 mod memory;
 mod naming;
 mod recall;
@@ -28,6 +29,7 @@ use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
 use memory::{Memory, Recalled};
+pub(crate) use meet::{Plan, Plans};
 pub use recall::PackedLntWorker;
 
 /// A value that no partner has fixed yet.

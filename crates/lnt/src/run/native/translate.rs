@@ -4,6 +4,8 @@
 //! instruction is always the same, so that every place of the stack is a variable of the function being built, and so is
 //! every word of its own variables; arrays that are indexed lie in memory.
 
+mod meeting;
+
 use std::sync::Mutex;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -17,10 +19,15 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::FxHashMap;
 
-use super::{BLOCKED, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, Native, Piece};
+pub use meeting::Opening;
+use meeting::{Meeting, opening};
+use model::Layout;
+
+use super::{BLOCKED, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
+use crate::run::rendezvous::Configuration;
 use crate::typed::{Builtin, TypeId};
 
 /// Programs of more instructions than this, counted for each piece, are translated only in part.
@@ -33,9 +40,18 @@ enum Start {
     Function(u32),
     /// Code that runs on a state from an address, with words on the stack.
     At(u32, u32),
+    /// A rendezvous, by number.
+    Meeting(u32),
+    /// What a participant does before its action, by the number of the probe.
+    Probe(u32),
 }
 
-pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
+/// Translates a program: its functions, and the rendezvous of a configuration if there is one, else all pieces of code.
+pub(super) fn translate(
+    compiled: &Compiled,
+    layout: &Layout,
+    configuration: Option<&Configuration>,
+) -> Option<Native> {
     let mut flags = settings::builder();
     for (name, value) in [
         ("opt_level", "speed"),
@@ -59,6 +75,9 @@ pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
     builder.symbol("mark", super::mark as *const u8);
     builder.symbol("recall", super::recall as *const u8);
     builder.symbol("remember", super::remember as *const u8);
+    builder.symbol("thaw", super::thaw as *const u8);
+    builder.symbol("freeze", super::freeze as *const u8);
+    builder.symbol("repeat_marks", super::repeat_marks as *const u8);
     let mut module = JITModule::new(builder);
     let pointer = module.target_config().pointer_type();
     let word = types::I32;
@@ -80,23 +99,41 @@ pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
         mark: import("mark", &[pointer, word], None)?,
         recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
         remember: import("remember", &[pointer, word, pointer, word, word], None)?,
+        thaw: import("thaw", &[pointer, word, word, pointer, word], None)?,
+        freeze: import("freeze", &[pointer, word, pointer, word], Some(word))?,
+        repeat_marks: import("repeat_marks", &[pointer, word, word], Some(word))?,
     };
-    let mut signature = module.make_signature();
-    signature.params.extend([pointer; 3].map(AbiParam::new));
-    signature.returns.push(AbiParam::new(word));
+    let signature_of = |parameters: &[Type]| {
+        let mut signature = module.make_signature();
+        signature.params.extend(parameters.iter().map(|&ty| AbiParam::new(ty)));
+        signature.returns.push(AbiParam::new(word));
+        signature
+    };
+    let signature = signature_of(&[pointer; 3]);
+    let meeting_signature = signature_of(&[pointer, pointer, pointer, pointer, pointer, pointer, word]);
 
     let code = &compiled.code;
-    let outlines = outlines(compiled);
-    let mut translator = Translator { compiled, module, helpers, pointer, signature, outlines };
+    let outlines = outlines(compiled, configuration);
+    let mut translator = Translator {
+        compiled,
+        layout,
+        configuration,
+        module,
+        helpers,
+        pointer,
+        signature,
+        meeting_signature,
+        outlines,
+    };
     translator.declare()?;
     let mut context = translator.module.make_context();
     let mut building = FunctionBuilderContext::new();
-    let (mut functions, mut pieces) = (Vec::new(), Vec::new());
+    let (mut functions, mut pieces, mut meetings) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..translator.outlines.len() {
         let outline = &translator.outlines[number];
         let Some(id) = outline.id else { continue };
         let start = outline.start;
-        context.func.signature = translator.signature.clone();
+        context.func.signature = translator.signature_of(start).clone();
         context.func.name = UserFuncName::user(0, number as u32);
         let built = translator.build(number, &mut context.func, &mut building)?;
         translator.module.define_function(id, &mut context).ok()?;
@@ -104,6 +141,7 @@ pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
         match start {
             Start::Function(function) => functions.push((function, id, built)),
             Start::At(address, _) => pieces.push((address, id, built)),
+            Start::Meeting(_) | Start::Probe(_) => meetings.push((start, id)),
         }
     }
     translator.module.finalize_definitions().ok()?;
@@ -116,9 +154,26 @@ pub(super) fn translate(compiled: &Compiled) -> Option<Native> {
         starts: vec![0; code.ops.len() + 1],
         pieces: Vec::new(),
         functions: vec![None; code.functions.len()],
+        meetings: vec![None; configuration.map_or(0, |one| one.rendezvous.len())],
+        probes: vec![None; configuration.map_or(0, |one| one.probes.len())],
         width: code.slot_bits.len(),
+        words: layout.words(),
         module: Mutex::new(None),
     };
+    for (start, id) in meetings {
+        let code = module.get_finalized_function(id);
+        match (start, configuration) {
+            (Start::Meeting(number), Some(configuration)) => {
+                let opening = opening(compiled, &configuration.rendezvous[number as usize].participants);
+                let marked = meeting::is_marked(compiled);
+                native.meetings[number as usize] = Some(MeetingPiece::new(code, opening, marked));
+            }
+            (Start::Probe(number), _) => {
+                native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), false));
+            }
+            _ => {}
+        }
+    }
     for (function, id, built) in &functions {
         native.functions[*function as usize] = Some(piece(*id, built));
     }
@@ -145,42 +200,29 @@ struct Outline {
 }
 
 /// All pieces, functions first and in order.
-fn outlines(compiled: &Compiled) -> Vec<Outline> {
+fn outlines(compiled: &Compiled, configuration: Option<&Configuration>) -> Vec<Outline> {
     let code = &compiled.code;
     let mut starts: Vec<Start> = (0..code.functions.len() as u32).map(Start::Function).collect();
-    for action in &code.actions {
-        starts.extend(action.guard.map(|address| Start::At(address, 0)));
-        for &(offer, ty) in &action.offers {
-            match offer {
-                OfferCode::Computed(address) => starts.push(Start::At(address, 0)),
-                OfferCode::Pattern { address, .. } => {
-                    starts.push(Start::At(address, compiled.types[ty.index()].words()));
-                }
-                _ => {}
-            }
+    match configuration {
+        Some(configuration) => {
+            starts.extend((0..configuration.rendezvous.len() as u32).map(Start::Meeting));
+            starts.extend((0..configuration.probes.len() as u32).map(Start::Probe));
         }
+        None => starts.extend(pieces(compiled)),
     }
-    for (at, op) in code.ops.iter().enumerate() {
-        match *op {
-            Op::Act(_) | Op::AnyValue(..) => starts.push(Start::At(at as u32 + 1, 0)),
-            Op::Choice(choice) => {
-                starts.extend(code.choices[choice as usize].iter().map(|&target| Start::At(target, 0)));
-            }
-            _ => {}
-        }
-    }
-    let mut seen: FxHashMap<u32, ()> = FxHashMap::default();
-    starts.retain(|start| match start {
-        Start::Function(_) => true,
-        Start::At(address, _) => seen.insert(*address, ()).is_none(),
-    });
     let mut left = MOST_OPS;
     let outline = |start: Start| {
-        let address = match start {
-            Start::Function(number) => code.functions[number as usize].address,
-            Start::At(address, _) => address,
+        let reached: Vec<usize> = match (start, configuration) {
+            (Start::Function(number), _) => reached(code, code.functions[number as usize].address),
+            (Start::At(address, _), _) => reached(code, address),
+            (Start::Meeting(number), Some(configuration)) => {
+                meeting::reached_by(code, &configuration.rendezvous[number as usize].participants, false)
+            }
+            (Start::Probe(number), Some(configuration)) => {
+                meeting::reached_by(code, &configuration.probes[number as usize..=number as usize], true)
+            }
+            (Start::Meeting(_) | Start::Probe(_), None) => Vec::new(),
         };
-        let reached = reached(code, address);
         let calls: Vec<u32> = reached
             .iter()
             .filter_map(|&at| match code.ops[at] {
@@ -193,7 +235,7 @@ fn outlines(compiled: &Compiled) -> Vec<Outline> {
         // Native code uses the stack of its thread.
         let frame = match start {
             Start::Function(number) => code.functions[number as usize].variables + helped,
-            Start::At(..) => helped,
+            _ => helped,
         };
         // Code that rests at once has nothing to gain.
         let trivial = matches!(start, Start::At(..)) && reached.len() <= 1;
@@ -223,6 +265,39 @@ fn outlines(compiled: &Compiled) -> Vec<Outline> {
         }
         lost.into_iter().for_each(|at| outlines[at].translatable = false);
     }
+}
+
+/// Where pieces of code start that run on a state.
+fn pieces(compiled: &Compiled) -> Vec<Start> {
+    let code = &compiled.code;
+    let mut starts = Vec::new();
+    for action in &code.actions {
+        starts.extend(action.guard.map(|address| Start::At(address, 0)));
+        for &(offer, ty) in &action.offers {
+            match offer {
+                OfferCode::Computed(address) => starts.push(Start::At(address, 0)),
+                OfferCode::Pattern { address, .. } => {
+                    starts.push(Start::At(address, compiled.types[ty.index()].words()));
+                }
+                _ => {}
+            }
+        }
+    }
+    for (at, op) in code.ops.iter().enumerate() {
+        match *op {
+            Op::Act(_) | Op::AnyValue(..) => starts.push(Start::At(at as u32 + 1, 0)),
+            Op::Choice(choice) => {
+                starts.extend(code.choices[choice as usize].iter().map(|&target| Start::At(target, 0)));
+            }
+            _ => {}
+        }
+    }
+    let mut seen: FxHashMap<u32, ()> = FxHashMap::default();
+    starts.retain(|start| match start {
+        Start::At(address, _) => seen.insert(*address, ()).is_none(),
+        _ => true,
+    });
+    starts
 }
 
 /// The addresses of the instructions that a piece consists of.
@@ -382,14 +457,20 @@ struct Helpers {
     mark: FuncId,
     recall: FuncId,
     remember: FuncId,
+    thaw: FuncId,
+    freeze: FuncId,
+    repeat_marks: FuncId,
 }
 
 struct Translator<'c> {
     compiled: &'c Compiled,
+    layout: &'c Layout,
+    configuration: Option<&'c Configuration>,
     module: JITModule,
     helpers: Helpers,
     pointer: Type,
     signature: Signature,
+    meeting_signature: Signature,
     outlines: Vec<Outline>,
 }
 
@@ -401,12 +482,20 @@ struct Built {
 }
 
 impl Translator<'_> {
+    fn signature_of(&self, start: Start) -> &Signature {
+        match start {
+            Start::Meeting(_) | Start::Probe(_) => &self.meeting_signature,
+            Start::Function(_) | Start::At(..) => &self.signature,
+        }
+    }
+
     fn declare(&mut self) -> Option<()> {
-        for (number, outline) in self.outlines.iter_mut().enumerate() {
-            if outline.translatable {
+        for number in 0..self.outlines.len() {
+            if self.outlines[number].translatable {
                 let name = format!("piece{number}");
-                let id = self.module.declare_function(&name, Linkage::Local, &self.signature).ok()?;
-                outline.id = Some(id);
+                let signature = self.signature_of(self.outlines[number].start).clone();
+                let id = self.module.declare_function(&name, Linkage::Local, &signature).ok()?;
+                self.outlines[number].id = Some(id);
             }
         }
         Some(())
@@ -426,6 +515,7 @@ impl Translator<'_> {
                 (function.address, function.arguments, function.variables)
             }
             Start::At(address, inputs) => (address, inputs, 0),
+            Start::Meeting(_) | Start::Probe(_) => return self.build_meeting(number, function, building),
         };
         if inputs as usize > MOST_WORDS || variables as usize > 4 * MOST_WORDS {
             return None;
@@ -472,6 +562,8 @@ impl Translator<'_> {
             todo: Vec::new(),
             outputs: None,
             writes: false,
+            meeting: None,
+            loops: Vec::new(),
         };
         for word in 0..variables {
             let local = body.builder.declare_var(types::I32);
@@ -488,10 +580,7 @@ impl Translator<'_> {
                 body.stack.push(value);
             }
         }
-        body.go_to(address as usize)?;
-        while let Some((at, depth)) = body.todo.pop() {
-            body.block(at, depth)?;
-        }
+        body.code_from(address as usize)?;
         body.builder.switch_to_block(gives_up);
         let status = body.constant(GAVE_UP);
         body.builder.ins().return_(&[status]);
@@ -533,6 +622,10 @@ struct Building<'b> {
     todo: Vec<(usize, usize)>,
     outputs: Option<u32>,
     writes: bool,
+    /// What is needed besides, if it is a rendezvous.
+    meeting: Option<Meeting<'b>>,
+    /// The loops that are open: where each begins, and its counters.
+    loops: Vec<(Block, Vec<Variable>)>,
 }
 
 /// Every access stays inside of what it accesses.
@@ -540,7 +633,16 @@ fn trusted() -> MemFlags {
     MemFlags::trusted()
 }
 
-impl Building<'_> {
+impl<'b> Building<'b> {
+    /// All code that can be reached from an address.
+    fn code_from(&mut self, address: usize) -> Option<()> {
+        self.go_to(address)?;
+        while let Some((at, depth)) = self.todo.pop() {
+            self.block(at, depth)?;
+        }
+        Some(())
+    }
+
     fn constant(&mut self, value: i32) -> Value {
         self.builder.ins().iconst(types::I32, i64::from(value as u32))
     }
@@ -695,13 +797,12 @@ impl Building<'_> {
             Op::StoreSlots(slot, words) => self.store_slots(slot, words)?,
             Op::LoadPart(number) => {
                 let part = code.parts[number as usize];
-                let base = match part.indexed {
-                    true => {
-                        let offset = self.pop()?;
-                        self.element_address(self.state, offset)
-                    }
-                    false => self.state,
-                };
+                if !part.indexed {
+                    self.load_slots(part.whole.0 + part.from, part.words);
+                    return Some(false);
+                }
+                let offset_words = self.pop()?;
+                let base = self.element_address(self.state, offset_words);
                 for word in 0..part.words {
                     let at = offset(part.whole.0 + part.from + word);
                     let value = self.builder.ins().load(types::I32, trusted(), base, at);
@@ -939,6 +1040,10 @@ impl Building<'_> {
                 self.finish(words)?;
                 return Some(true);
             }
+            Op::Done if self.meeting.is_some() => {
+                self.done_in_meeting()?;
+                return Some(true);
+            }
             Op::Done => {
                 let words = self.stack.len() as u32;
                 self.finish(words)?;
@@ -966,7 +1071,10 @@ impl Building<'_> {
                 let (good, bad) = (self.builder.create_block(), self.builder.create_block());
                 self.builder.ins().brif(condition, good, &[], bad, &[]);
                 self.builder.switch_to_block(bad);
-                self.halt(BLOCKED);
+                match self.meeting.is_some() {
+                    true => self.blocked_in_meeting()?,
+                    false => self.halt(BLOCKED),
+                }
                 self.builder.switch_to_block(good);
             }
             Op::Choice(_)
@@ -976,7 +1084,10 @@ impl Building<'_> {
             | Op::End
             | Op::Stop
             | Op::Throw(_) => {
-                self.halt(i32::try_from(at).ok()?);
+                match self.meeting.is_some() {
+                    true => self.halt_in_meeting(at)?,
+                    false => self.halt(i32::try_from(at).ok()?),
+                }
                 return Some(true);
             }
             Op::Fire(_) | Op::FireOutcome(_) | Op::Observe(_) | Op::Record(..) => return None,
@@ -1014,16 +1125,30 @@ impl Building<'_> {
 
     fn load_slots(&mut self, slot: u32, words: u32) {
         for slot in slot..slot + words {
-            let value = self.builder.ins().load(types::I32, trusted(), self.state, offset(slot));
+            let value = self.load_slot(slot);
             self.stack.push(value);
         }
     }
 
-    fn store_slots(&mut self, slot: u32, words: u32) -> Option<()> {
-        for (value, slot) in self.pop_many(words)?.into_iter().zip(slot..) {
-            self.builder.ins().store(trusted(), value, self.state, offset(slot));
+    fn load_slot(&mut self, slot: u32) -> Value {
+        match self.meeting.as_ref().and_then(|meeting| meeting.variable(slot)) {
+            Some(variable) => self.builder.use_var(variable),
+            None => self.builder.ins().load(types::I32, trusted(), self.state, offset(slot)),
+        }
+    }
+
+    fn store_slot(&mut self, slot: u32, value: Value) {
+        match self.meeting.as_ref().and_then(|meeting| meeting.variable(slot)) {
+            Some(variable) => self.builder.def_var(variable, value),
+            None => _ = self.builder.ins().store(trusted(), value, self.state, offset(slot)),
         }
         self.writes = true;
+    }
+
+    fn store_slots(&mut self, slot: u32, words: u32) -> Option<()> {
+        for (value, slot) in self.pop_many(words)?.into_iter().zip(slot..) {
+            self.store_slot(slot, value);
+        }
         Some(())
     }
 

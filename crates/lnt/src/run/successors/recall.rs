@@ -6,6 +6,7 @@ use lts::{LabelId, OriginId};
 use model::{ModelError, PackedWorker, Slot, Step};
 
 use super::candidates::NOT_NAMED;
+use super::meet::Meetings;
 use super::memory::{Effect, KnownPart, Memory, NO_EFFECT, PairStep, Part32};
 use super::{LntWorker, NO_TRAIL, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
@@ -16,6 +17,8 @@ use crate::run::shortcuts::Next;
 
 /// After so many states, machine code pays.
 const MANY_STATES: u32 = 1000;
+/// So many of them left to offers, and their pieces of code become machine code, too.
+const MANY_LEFT: u32 = 200;
 
 /// Computes steps out of packed states on one thread.
 pub struct PackedLntWorker<'a> {
@@ -23,29 +26,38 @@ pub struct PackedLntWorker<'a> {
     target: Vec<u32>,
     /// How many states were computed, up to where machine code is used.
     states: u32,
+    /// The same of those that were left to offers since.
+    left: u32,
+    meetings: Meetings,
 }
 
 impl<'a> PackedLntWorker<'a> {
     pub fn new(model: &'a LntModel) -> Self {
         let memory = Memory::new(&model.localities, !model.eager);
-        let states = if model.eager { MANY_STATES - 1 } else { 0 };
-        Self { worker: LntWorker::with_memory(model, Some(memory)), target: Vec::new(), states }
+        let states = if model.eager { MANY_STATES } else { 0 };
+        let worker = LntWorker::with_memory(model, Some(memory));
+        Self { worker, target: Vec::new(), states, left: 0, meetings: Meetings::default() }
     }
 }
 
 impl PackedWorker for PackedLntWorker<'_> {
     fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
         let worker = &mut self.worker;
-        if self.states < MANY_STATES {
-            self.states += 1;
-            if self.states == MANY_STATES {
-                worker.machine.native = worker.model.native();
-            }
-        }
         worker.packed.clear();
         worker.packed.extend_from_slice(packed);
         worker.is_unpacked = false;
         worker.target_is_clean = false;
+        if self.states < MANY_STATES {
+            self.states += 1;
+        } else {
+            if worker.model.plans_steps && worker.meet_all(&mut self.meetings, emit)? {
+                return Ok(());
+            }
+            self.left = self.left.saturating_add(1);
+            if self.left == if worker.model.eager { 1 } else { MANY_LEFT } {
+                worker.machine.native = worker.model.native();
+            }
+        }
         self.target.resize(packed.len(), 0);
         let layout = &worker.model.layout;
         let mut sink = PackedSink { layout, packed, target: &mut self.target, emit, fits: Ok(()) };

@@ -1,0 +1,360 @@
+//! Which actions of which regions can happen together, found before the program runs.
+//!
+//! While the same forks are active, the regions below them that do not fork themselves (the *leaves*) offer what their
+//! locations say, and rules combine it the same way every time. All these combinations are listed once, in the order in
+//! which offers are combined state by state ([`super::successors`]): those that are possible in a state are the ones whose
+//! participants are all where they have to be. Where a leaf's silent ways may fork, end or choose a value, its location
+//! counts as open: states in which it is there are left to that.
+
+use super::shortcuts::{Rest, Shortcuts, directly_at_action};
+use crate::compile::code::{Code, ForkKind, OfferCode, Op};
+
+/// More rendezvous than this are not listed.
+const MOST_RENDEZVOUS: usize = 2048;
+/// Longer silent ways, counted in choices, are not followed.
+const MOST_LEGS: usize = 4;
+
+/// A part of a silent way: code that runs from one instruction to another one, where it halts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leg {
+    pub from: u32,
+    pub to: u32,
+}
+
+/// A region that takes part.
+#[derive(Clone, Debug)]
+pub struct Participant {
+    /// The region, and where it rests.
+    pub region: u32,
+    pub location: u32,
+    /// What it does silently before the action; empty where it rests right before it.
+    pub way: Vec<Leg>,
+    /// The action, and where it is.
+    pub action: u32,
+    pub address: u32,
+}
+
+/// Actions that can happen together.
+#[derive(Clone, Debug)]
+pub struct Rendezvous {
+    pub gate: u32,
+    pub profile: u32,
+    pub participants: Vec<Participant>,
+}
+
+/// What a leaf does at a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It is told by the rendezvous.
+    Listed,
+    /// Nothing any more: it has ended.
+    Ended,
+    /// That has to be found out otherwise.
+    Open,
+}
+
+/// A region that is below a fork, or the root, and does not fork itself.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    pub region: u32,
+    /// By location; location 0 is that of a region that is not active.
+    pub places: Vec<Place>,
+}
+
+/// What can happen while certain forks are active.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// The regions that fork, and where they rest then.
+    pub forking: Vec<(u32, u32)>,
+    pub leaves: Vec<Leaf>,
+    pub rendezvous: Vec<Rendezvous>,
+    /// Silent ways and offers that may fail although no partner is there.
+    pub probes: Vec<Participant>,
+}
+
+/// Gives what can happen, if it can be listed, while regions rest where they do.
+pub fn configuration(
+    code: &Code,
+    shortcuts: &Shortcuts,
+    rules: &[Vec<u32>],
+    profiles: &[u32],
+    location: &dyn Fn(u32) -> u32,
+) -> Option<Configuration> {
+    let found = Configuration { forking: Vec::new(), leaves: Vec::new(), rendezvous: Vec::new(), probes: Vec::new() };
+    let mut listing = Listing { code, shortcuts, rules, profiles, location, found };
+    let rendezvous = listing.of_region(0)?;
+    let mut found = listing.found;
+    found.rendezvous = rendezvous;
+    Some(found)
+}
+
+struct Listing<'c> {
+    code: &'c Code,
+    shortcuts: &'c Shortcuts,
+    rules: &'c [Vec<u32>],
+    profiles: &'c [u32],
+    location: &'c dyn Fn(u32) -> u32,
+    found: Configuration,
+}
+
+impl Listing<'_> {
+    /// What a region offers, with the regions below it.
+    fn of_region(&mut self, region: u32) -> Option<Vec<Rendezvous>> {
+        let location = (self.location)(region);
+        let Rest::Children(fork, _) = self.shortcuts.rest(region, location) else {
+            return Some(self.of_leaf(region));
+        };
+        self.found.forking.push((region, location));
+        let description = &self.code.forks[fork as usize];
+        if description.kind != ForkKind::Parallel {
+            return None;
+        }
+        let mut offered = Vec::new();
+        let mut concerned: Vec<Vec<(u32, Rendezvous)>> = vec![Vec::new(); description.rules.len()];
+        for (number, &child) in description.children.iter().enumerate() {
+            for offer in self.of_region(child)? {
+                match self.rules[fork as usize][offer.gate as usize] {
+                    0 => offered.push(offer),
+                    rule => concerned[rule as usize - 1].push((number as u32, offer)),
+                }
+            }
+        }
+        for (rule, group) in description.rules.iter().zip(&concerned) {
+            self.combine(group, &rule.members, rule.count as usize, None, &mut offered)?;
+        }
+        (offered.len() <= MOST_RENDEZVOUS).then_some(offered)
+    }
+
+    /// Adds the combinations of `partial` with offers of `count` of the given members, as offers are combined.
+    fn combine(
+        &self,
+        group: &[(u32, Rendezvous)],
+        members: &[u32],
+        count: usize,
+        partial: Option<&Rendezvous>,
+        offered: &mut Vec<Rendezvous>,
+    ) -> Option<()> {
+        let Some((&member, others)) = members.split_first() else { return Some(()) };
+        let start = group.iter().position(|one| one.0 >= member).unwrap_or(group.len());
+        let group = &group[start..];
+        let end = group.iter().position(|one| one.0 > member).unwrap_or(group.len());
+        let (own, rest) = group.split_at(end);
+        for (_, offer) in own {
+            let merged = match partial {
+                None => offer.clone(),
+                Some(partial) if self.may_fit(partial, offer) => {
+                    let mut merged = partial.clone();
+                    merged.participants.extend_from_slice(&offer.participants);
+                    merged
+                }
+                Some(_) => continue,
+            };
+            match count {
+                1 => offered.push(merged),
+                _ => self.combine(rest, others, count - 1, Some(&merged), offered)?,
+            }
+            if offered.len() > MOST_RENDEZVOUS {
+                return None;
+            }
+        }
+        if others.len() >= count {
+            self.combine(rest, others, count, partial, offered)?;
+        }
+        Some(())
+    }
+
+    /// Whether nothing is known that keeps two offers apart.
+    fn may_fit(&self, a: &Rendezvous, b: &Rendezvous) -> bool {
+        let constant = |offer: &Rendezvous, place: usize| {
+            offer.participants.iter().find_map(|one| match self.code.actions[one.action as usize].offers[place].0 {
+                OfferCode::Constant(value) => Some(value),
+                _ => None,
+            })
+        };
+        let places = self.code.actions[a.participants[0].action as usize].offers.len();
+        a.profile == b.profile
+            && (0..places).all(|place| match (constant(a, place), constant(b, place)) {
+                (Some(a), Some(b)) => a == b,
+                _ => true,
+            })
+    }
+
+    /// What a leaf offers at all of its locations: it is at one of them at a time.
+    fn of_leaf(&mut self, region: u32) -> Vec<Rendezvous> {
+        let code = self.code;
+        let mut places = vec![Place::Listed];
+        let mut offered = Vec::new();
+        for location in 1..=code.regions[region as usize].locations.len() as u32 {
+            let mut ways = Vec::new();
+            let place = match self.shortcuts.rest(region, location) {
+                Rest::Nothing => Place::Listed,
+                Rest::Ended => Place::Ended,
+                Rest::Children(..) => Place::Open,
+                Rest::Action(action, address) => {
+                    ways.push((Vec::new(), action, address));
+                    Place::Listed
+                }
+                Rest::Offers(first, count) => {
+                    let offers = &self.shortcuts.offers[first as usize..(first + count) as usize];
+                    ways.extend(offers.iter().map(|&(action, address)| (Vec::new(), action, address)));
+                    Place::Listed
+                }
+                Rest::Ways(address) => match self.ways(address, &[], &mut ways) {
+                    Some(()) => Place::Listed,
+                    None => Place::Open,
+                },
+            };
+            places.push(place);
+            if place != Place::Listed {
+                continue;
+            }
+            for (way, action, address) in ways {
+                let participant = Participant { region, location, way, action, address };
+                if may_fail_alone(code, &participant) {
+                    self.found.probes.push(participant.clone());
+                }
+                offered.push(Rendezvous {
+                    gate: code.actions[action as usize].gate,
+                    profile: self.profiles[action as usize],
+                    participants: vec![participant],
+                });
+            }
+        }
+        self.found.leaves.push(Leaf { region, places });
+        offered
+    }
+
+    /// The silent ways from a choice to actions, in the order in which a search meets them; nothing where they may lead
+    /// elsewhere.
+    fn ways(&self, choice: u32, before: &[Leg], found: &mut Vec<(Vec<Leg>, u32, u32)>) -> Option<()> {
+        let Op::Choice(number) = self.code.ops[choice as usize] else { return None };
+        if before.len() >= MOST_LEGS {
+            return None;
+        }
+        let targets = &self.code.choices[number as usize];
+        let mut branches = Vec::new();
+        for &target in targets {
+            match directly_at_action(self.code, target) {
+                Some((action, address)) => found.push((before.to_vec(), action, address)),
+                None => branches.push(target),
+            }
+        }
+        let mut further = Vec::new();
+        for from in branches {
+            for to in halts(self.code, from) {
+                let way: Vec<Leg> = before.iter().copied().chain([Leg { from, to }]).collect();
+                match self.code.ops[to as usize] {
+                    Op::Act(action) => found.push((way, action, to)),
+                    Op::Choice(_) => further.push((to, way)),
+                    Op::Stop => {}
+                    _ => return None,
+                }
+            }
+        }
+        // A choice that is met again, with the same values or not, is for a search to judge.
+        let mut met: Vec<u32> = further.iter().map(|&(to, _)| to).chain([choice]).collect();
+        met.extend(before.iter().map(|leg| leg.to));
+        met.sort_unstable();
+        if met.windows(2).any(|pair| pair[0] == pair[1]) {
+            return None;
+        }
+        further.into_iter().try_for_each(|(to, way)| self.ways(to, &way, found))
+    }
+}
+
+/// Where code halts that runs silently from an address.
+fn halts(code: &Code, from: u32) -> Vec<u32> {
+    let mut halts: Vec<u32> = silent(code, from)
+        .into_iter()
+        .filter(|&at| {
+            matches!(
+                code.ops[at as usize],
+                Op::Choice(_)
+                    | Op::AnyValue(..)
+                    | Op::Act(_)
+                    | Op::Fork(_)
+                    | Op::End
+                    | Op::Stop
+                    | Op::Throw(_)
+            )
+        })
+        .collect();
+    halts.sort_unstable();
+    halts
+}
+
+/// The instructions that can be reached silently from an address, those where it halts included.
+pub fn silent(code: &Code, from: u32) -> Vec<u32> {
+    let mut seen = vec![from];
+    let mut next = 0;
+    while let Some(&at) = seen.get(next) {
+        next += 1;
+        let followers: &[u32] = match code.ops[at as usize] {
+            Op::Jump(target) => &[target],
+            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => &[at + 1, target],
+            Op::Return(_)
+            | Op::Raise(_)
+            | Op::Fail(_)
+            | Op::Done
+            | Op::Choice(_)
+            | Op::AnyValue(..)
+            | Op::Act(_)
+            | Op::Fork(_)
+            | Op::End
+            | Op::Stop
+            | Op::Throw(_) => &[],
+            _ => &[at + 1],
+        };
+        for &follower in followers {
+            if !seen.contains(&follower) {
+                seen.push(follower);
+            }
+        }
+    }
+    seen
+}
+
+/// Whether what a participant does before its action, or what it offers, may end in a run-time error.
+fn may_fail_alone(code: &Code, participant: &Participant) -> bool {
+    let offers = &code.actions[participant.action as usize].offers;
+    let computed = offers.iter().filter_map(|(offer, _)| match *offer {
+        OfferCode::Computed(address) => Some(address),
+        _ => None,
+    });
+    let ways = participant.way.iter().map(|leg| leg.from);
+    let never_fails = |at: &u32| match code.ops[*at as usize] {
+        // Loops may have no end.
+        Op::Jump(target) => target > *at,
+        op => matches!(
+            op,
+            Op::Push(_)
+                | Op::LoadSlot(_)
+                | Op::StoreSlot(_)
+                | Op::LoadSlots(..)
+                | Op::StoreSlots(..)
+                | Op::Pick(_)
+                | Op::PickMany(..)
+                | Op::Pop(_)
+                | Op::JumpIfFalse(_)
+                | Op::JumpIfTrue(_)
+                | Op::Equal
+                | Op::EqualMany(_)
+                | Op::Less
+                | Op::LessEqual
+                | Op::Not
+                | Op::Offset(_)
+                | Op::Pack(_)
+                | Op::Pad(_)
+                | Op::Bits(..)
+                | Op::Slice(..)
+                | Op::Mark(_)
+                | Op::Decide(_)
+                | Op::Require
+                | Op::Done
+                | Op::Choice(_)
+                | Op::Act(_)
+                | Op::Stop
+        ),
+    };
+    ways.chain(computed).any(|start| !silent(code, start).iter().all(never_fails))
+}

@@ -1,0 +1,481 @@
+//! States whose steps machine code finds: all rendezvous that are possible in them, one after the other.
+//!
+//! Which rendezvous are possible follows from where the regions rest ([`crate::run::rendezvous`]): a set of bits for each
+//! region and location, and their intersection. If the code of one gives up, or a region rests where rendezvous can't be
+//! listed, the whole state is left to offers: nothing has been told by then.
+
+use std::sync::Arc;
+
+use lts::{LabelId, OriginId};
+use model::{ModelError, Step};
+use rustc_hash::FxHashMap;
+
+use super::{LntWorker, OPEN, Offer, Part};
+use crate::compile::code::OfferCode;
+use crate::model::{EXIT_GATE, LntModel};
+use crate::run::native::{Meeting, MeetingPiece, Native};
+use crate::run::rendezvous::{Configuration, Place, Rendezvous, configuration};
+use crate::run::shortcuts::Rest;
+
+/// A configuration that was met this often is worth machine code.
+const OFTEN: u32 = 1000;
+/// More configurations than this are not looked at.
+const MOST_CONFIGURATIONS: usize = 8;
+/// Labels of rendezvous whose values have at most this many bits are looked up in an array.
+const LABEL_BITS: u32 = 12;
+/// How many other labels are remembered, a power of two, and of how many values.
+const LABELS: usize = 1 << 12;
+const LABEL_VALUES: usize = 4;
+
+/// The bits of a packed state that hold a slot.
+#[derive(Clone, Copy)]
+struct Field {
+    word: u32,
+    shift: u32,
+    mask: u32,
+}
+
+impl Field {
+    #[inline]
+    fn get(self, packed: &[u32]) -> u32 {
+        (packed[self.word as usize] >> self.shift) & self.mask
+    }
+}
+
+/// A region that offers something.
+struct LeafPlan {
+    counter: Field,
+    places: Vec<Place>,
+    /// By location, the rendezvous and probes that it does not prevent, as bits.
+    allows: Vec<u64>,
+}
+
+/// Machine code for a configuration.
+pub(crate) struct Plan {
+    configuration: Configuration,
+    native: Native,
+    /// Where the regions that fork rest.
+    forking: Vec<(Field, u32)>,
+    leaves: Vec<LeafPlan>,
+    /// For each rendezvous, how the values of its label are numbered, where they have few bits.
+    radices: Vec<Option<Vec<u32>>>,
+    /// How many sets of 64 bits there are.
+    sets: usize,
+}
+
+impl Plan {
+    fn new(model: &LntModel, configuration: Configuration) -> Option<Self> {
+        let code = &model.compiled.code;
+        let native = Native::new(&model.compiled, &model.layout, Some(&configuration))?;
+        let field = |slot: u32| {
+            let (word, shift, mask) = model.layout.place(slot as usize);
+            Field { word, shift, mask }
+        };
+        let counter = |region: u32| field(code.regions[region as usize].counter);
+        let all = configuration.rendezvous.len() + configuration.probes.len();
+        let sets = all.div_ceil(64);
+        let participants = |number: usize| match number.checked_sub(configuration.rendezvous.len()) {
+            None => &configuration.rendezvous[number].participants[..],
+            Some(probe) => &configuration.probes[probe..=probe],
+        };
+        let leaf = |leaf: &crate::run::rendezvous::Leaf| {
+            let mut allows = vec![0u64; leaf.places.len() * sets];
+            for number in 0..all {
+                let own = participants(number).iter().find(|one| one.region == leaf.region);
+                for location in 0..leaf.places.len() {
+                    if own.is_none_or(|one| one.location as usize == location) {
+                        allows[location * sets + number / 64] |= 1 << (number % 64);
+                    }
+                }
+            }
+            LeafPlan { counter: counter(leaf.region), places: leaf.places.clone(), allows }
+        };
+        let leaves = configuration.leaves.iter().map(leaf).collect();
+        let forking =
+            configuration.forking.iter().map(|&(region, location)| (counter(region), location)).collect();
+        let radix = |one: &Rendezvous| {
+            let offers = &code.actions[one.participants[0].action as usize].offers;
+            let bits: Option<Vec<u32>> = offers
+                .iter()
+                .map(|(_, ty)| match model.compiled.types[ty.index()].leaves[..] {
+                    [bits] => Some(bits),
+                    _ => None,
+                })
+                .collect();
+            bits.filter(|bits| bits.iter().sum::<u32>() <= LABEL_BITS)
+        };
+        let radices = configuration.rendezvous.iter().map(radix).collect();
+        Some(Self { forking, leaves, radices, sets, native, configuration })
+    }
+
+    #[inline]
+    fn fits(&self, packed: &[u32]) -> bool {
+        self.forking.iter().all(|&(counter, location)| counter.get(packed) == location)
+    }
+
+    /// Whether all regions below some fork have ended, or all there are.
+    #[cold]
+    fn may_join(&self, model: &LntModel, packed: &[u32]) -> bool {
+        let forking = &self.configuration.forking;
+        forking.is_empty() || forking.iter().any(|&(region, _)| has_ended(model, packed, region))
+    }
+}
+
+/// Whether a region has ended, or all regions below it.
+fn has_ended(model: &LntModel, packed: &[u32], region: u32) -> bool {
+    let code = &model.compiled.code;
+    let location = model.layout.get(packed, code.regions[region as usize].counter as usize);
+    match model.shortcuts.rest(region, location) {
+        Rest::Ended => true,
+        Rest::Children(fork, _) => {
+            code.forks[fork as usize].children.iter().all(|&child| has_ended(model, packed, child))
+        }
+        _ => false,
+    }
+}
+
+/// The plans of a model, by where its regions fork; none where there can't be one.
+pub(crate) type Plans = FxHashMap<Vec<(u32, u32)>, Option<Arc<Plan>>>;
+
+/// A remembered label.
+#[derive(Clone, Copy, Default)]
+struct KnownLabel {
+    values: [u32; LABEL_VALUES],
+    /// The number of the rendezvous, counted from 1, or 0.
+    rendezvous: u32,
+    label: u32,
+}
+
+/// What a worker has to find steps by plans.
+#[derive(Default)]
+pub(super) struct Meetings {
+    plan: Option<Arc<Plan>>,
+    /// How often configurations were met, and the plans that came of it.
+    known: FxHashMap<Vec<(u32, u32)>, (u32, Option<Arc<Plan>>)>,
+    possible: Vec<u64>,
+    records: Vec<u32>,
+    /// The rendezvous that gave records, where these start, and how many there are.
+    met: Vec<(u32, u32, u32)>,
+    /// For each rendezvous of the plan at hand, labels by its values, 0 where it is not known yet.
+    labels: Vec<Vec<u32>>,
+    other_labels: Vec<KnownLabel>,
+}
+
+impl LntWorker<'_> {
+    /// Gives all steps out of a packed state, if machine code finds them; false if that is left to offers.
+    pub(super) fn meet_all(
+        &mut self,
+        meetings: &mut Meetings,
+        emit: &mut dyn FnMut(Step<'_>),
+    ) -> Result<bool, ModelError> {
+        if !meetings.plan.as_ref().is_some_and(|plan| plan.fits(&self.packed)) {
+            self.change_plan(meetings);
+        }
+        let Some(plan) = meetings.plan.clone() else { return Ok(false) };
+        if !self.find_possible(&plan, meetings) {
+            return Ok(false);
+        }
+        self.forget_state();
+        self.unpack();
+        self.machine.marks.clear();
+        meetings.met.clear();
+        let mut end = 0;
+        let count = plan.configuration.rendezvous.len();
+        for set in 0..plan.sets {
+            let mut possible = meetings.possible[set];
+            while possible != 0 {
+                let number = 64 * set + possible.trailing_zeros() as usize;
+                possible &= possible - 1;
+                match number.checked_sub(count) {
+                    None => match self.meet_one(&plan, number, end, &mut meetings.records) {
+                        Some(0) => {}
+                        Some(steps) => {
+                            meetings.met.push((number as u32, end as u32, steps as u32));
+                            let piece = plan.native.meeting_of(number);
+                            end += steps * piece.map_or(0, |piece| plan.native.record_length(piece));
+                        }
+                        None => return Ok(false),
+                    },
+                    Some(probe) => {
+                        let Some(piece) = plan.native.probe_of(probe) else { return Ok(false) };
+                        if self.run_meeting(&plan.native, piece, &[], end, &mut meetings.records).is_none() {
+                            return Ok(false);
+                        }
+                    }
+                }
+            }
+        }
+        self.tell(&plan, meetings, emit);
+        Ok(true)
+    }
+
+    /// Finds the rendezvous that are possible where the regions rest; false where they can't be told.
+    #[inline]
+    fn find_possible(&self, plan: &Plan, meetings: &mut Meetings) -> bool {
+        let possible = &mut meetings.possible;
+        possible.clear();
+        possible.resize(plan.sets, u64::MAX);
+        let all = plan.configuration.rendezvous.len() + plan.configuration.probes.len();
+        if let (Some(last), used @ 1..) = (possible.last_mut(), all % 64) {
+            *last = (1 << used) - 1;
+        }
+        let mut ended = false;
+        for leaf in &plan.leaves {
+            let location = leaf.counter.get(&self.packed) as usize;
+            match leaf.places[location] {
+                Place::Listed => {}
+                Place::Ended => ended = true,
+                Place::Open => return false,
+            }
+            let allows = &leaf.allows[location * plan.sets..][..plan.sets];
+            for (possible, &allowed) in possible.iter_mut().zip(allows) {
+                *possible &= allowed;
+            }
+        }
+        !(ended && plan.may_join(self.model, &self.packed))
+    }
+
+    /// Writes records of the steps of one rendezvous; gives how many there are.
+    #[inline]
+    fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, records: &mut Vec<u32>) -> Option<usize> {
+        let piece = plan.native.meeting_of(number)?;
+        let opening = piece.opening();
+        if opening.places.is_empty() || opening.ranges.is_some() {
+            return self.run_meeting(&plan.native, piece, &[], end, records);
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let steps = match self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates) {
+            Some(true) if candidates.is_empty() => Some(0),
+            Some(true) => self.run_meeting(&plan.native, piece, &candidates, end, records),
+            Some(false) => Some(0),
+            None => None,
+        };
+        self.candidates = candidates;
+        steps
+    }
+
+    #[inline]
+    fn run_meeting(
+        &mut self,
+        native: &Native,
+        piece: &MeetingPiece,
+        list: &[u32],
+        first: usize,
+        records: &mut Vec<u32>,
+    ) -> Option<usize> {
+        if !self.target_is_clean {
+            self.target.copy_from_slice(&self.snapshots[..self.width]);
+            self.target_is_clean = true;
+        }
+        let before = &self.snapshots[..self.width];
+        let meeting = Meeting { state: &mut self.target, before, packed: &self.packed, list, records, first };
+        let steps = native.meet(piece, &mut self.machine, meeting);
+        debug_assert!(self.target == self.snapshots[..self.width], "a rendezvous has changed the state");
+        steps
+    }
+
+    /// Lists candidates for the values that nobody fixes. Gives false if the fixed ones don't agree, nothing where they
+    /// have to be found otherwise.
+    fn list_candidates(&mut self, one: &Rendezvous, candidates: &mut Vec<u32>) -> Option<bool> {
+        let code = self.machine.code;
+        let (first_part, first_value) = (self.parts.len() as u32, self.values.len());
+        let places = code.actions[one.participants[0].action as usize].offers.len();
+        let mut offer = Offer {
+            gate: one.gate,
+            profile: one.profile,
+            parts: (first_part, one.participants.len() as u32),
+            values: (first_value as u32, places as u32),
+            sketch: 0,
+            known: 0,
+        };
+        let mut values = [OPEN; 8];
+        let values = values.get_mut(..places)?;
+        for participant in &one.participants {
+            if !participant.way.is_empty() {
+                return None;
+            }
+            let action = &code.actions[participant.action as usize];
+            for (&(code, ty), value) in action.offers.iter().zip(values.iter_mut()) {
+                let given = match code {
+                    OfferCode::Constant(value) => u64::from(value),
+                    OfferCode::Slot(slot) => {
+                        let words = self.model.compiled.types[ty.index()].leaves.len();
+                        let range = slot as usize..slot as usize + words;
+                        u64::from(self.machine.values.freeze(ty, &self.snapshots[range]))
+                    }
+                    OfferCode::Computed(address) => {
+                        let state = &mut self.snapshots[..self.width];
+                        u64::from(self.machine.frozen(address, ty, state).ok()?)
+                    }
+                    OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. } => continue,
+                };
+                if *value != OPEN && *value != given {
+                    return Some(false);
+                }
+                *value = given;
+            }
+            let (action, address) = (participant.action, participant.address);
+            self.parts.push(Part { action, address, snapshot: 0, known: 0 });
+        }
+        for (place, &value) in values.iter().enumerate() {
+            offer.note(place, value);
+            if !offer.is_short() {
+                self.values.push(value);
+            }
+        }
+        let found = self.candidates(offer, candidates);
+        self.parts.truncate(first_part as usize);
+        self.values.truncate(first_value);
+        matches!(found, Ok(true)).then_some(true)
+    }
+
+    /// Tells all steps that were found.
+    fn tell(&mut self, plan: &Plan, meetings: &mut Meetings, emit: &mut dyn FnMut(Step<'_>)) {
+        let words = self.packed.len();
+        for at in 0..meetings.met.len() {
+            let (number, first, steps) = meetings.met[at];
+            let Some(piece) = plan.native.meeting_of(number as usize) else { continue };
+            let values = piece.opening().values as usize;
+            let length = plan.native.record_length(piece);
+            for step in 0..steps as usize {
+                let start = first as usize + step * length;
+                let label = self.label_of(plan, meetings, number, start, values);
+                let record = &meetings.records[start..start + length];
+                let origin = match record[values + words..] {
+                    [first, end] if first < end => {
+                        self.origin_of_marks(first as usize, end as usize)
+                    }
+                    _ => OriginId::ZERO,
+                };
+                emit(Step { label, target: &record[values..values + words], origin });
+            }
+        }
+    }
+
+    fn origin_of_marks(&mut self, first: usize, end: usize) -> OriginId {
+        // Those of one step are put in the place of all of them, and back.
+        let all = std::mem::take(&mut self.machine.marks);
+        self.machine.marks.extend_from_slice(&all[first..end]);
+        let origin = self.origin();
+        self.machine.marks = all;
+        origin
+    }
+
+    #[inline]
+    fn label_of(
+        &mut self,
+        plan: &Plan,
+        meetings: &mut Meetings,
+        number: u32,
+        start: usize,
+        values: usize,
+    ) -> LabelId {
+        let one = &plan.configuration.rendezvous[number as usize];
+        if self.machine.code.gates[one.gate as usize].hidden {
+            return LabelId::TAU;
+        }
+        let values = &meetings.records[start..start + values];
+        if let Some(radices) = &plan.radices[number as usize] {
+            let place = values.iter().zip(radices).fold(0, |place, (&value, &bits)| place << bits | value);
+            let known = &mut meetings.labels[number as usize];
+            if let Some(&label @ 1..) = known.get(place as usize) {
+                return LabelId::from_raw(label);
+            }
+            let label = self.new_label(one, values);
+            if known.is_empty() {
+                known.resize(1 << radices.iter().sum::<u32>(), 0);
+            }
+            if let Some(known) = known.get_mut(place as usize) {
+                *known = label.raw();
+            }
+            return label;
+        }
+        if values.len() > LABEL_VALUES {
+            return self.new_label(one, values);
+        }
+        let mut wanted = KnownLabel { rendezvous: number + 1, ..KnownLabel::default() };
+        wanted.values[..values.len()].copy_from_slice(values);
+        let mix = |hash: u64, &value: &u32| {
+            (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        };
+        let place = (values.iter().fold(u64::from(number), mix) >> 40) as usize % LABELS;
+        meetings.other_labels.resize(LABELS, KnownLabel::default());
+        let known = meetings.other_labels[place];
+        if known.rendezvous == wanted.rendezvous && known.values == wanted.values {
+            return LabelId::from_raw(known.label);
+        }
+        let label = self.new_label(one, values);
+        meetings.other_labels[place] = KnownLabel { label: label.raw(), ..wanted };
+        label
+    }
+
+    fn new_label(&mut self, one: &Rendezvous, values: &[u32]) -> LabelId {
+        debug_assert_ne!(one.gate, EXIT_GATE);
+        self.label_row.clear();
+        self.label_row.extend([one.gate, one.profile]);
+        self.label_row.extend_from_slice(values);
+        LabelId::from_raw(self.labels.intern(&self.label_row) + 1)
+    }
+
+    /// Looks for the plan of the state at hand.
+    #[cold]
+    fn change_plan(&mut self, meetings: &mut Meetings) {
+        meetings.plan = None;
+        let mut key = Vec::new();
+        self.forking(0, &mut key);
+        if meetings.known.len() >= MOST_CONFIGURATIONS && !meetings.known.contains_key(&key) {
+            return;
+        }
+        let (count, plan) = meetings.known.entry(key.clone()).or_default();
+        *count = count.saturating_add(1);
+        if *count == if self.model.eager { 1 } else { OFTEN } {
+            *plan = self.model.plan(&key, || self.make_plan());
+        }
+        if let Some(plan) = plan {
+            meetings.labels.clear();
+            meetings.labels.resize(plan.configuration.rendezvous.len(), Vec::new());
+            meetings.other_labels.fill(KnownLabel::default());
+            meetings.plan = Some(plan.clone());
+        }
+    }
+
+    /// The regions that fork, and where they rest.
+    fn forking(&self, region: u32, found: &mut Vec<(u32, u32)>) {
+        let location = self.location(region);
+        if let Rest::Children(fork, _) = self.model.shortcuts.rest(region, location) {
+            found.push((region, location));
+            for &child in &self.machine.code.forks[fork as usize].children {
+                self.forking(child, found);
+            }
+        }
+    }
+
+    fn location(&self, region: u32) -> u32 {
+        let counter = self.machine.code.regions[region as usize].counter;
+        self.model.layout.get(&self.packed, counter as usize)
+    }
+
+    fn make_plan(&self) -> Option<Arc<Plan>> {
+        let model = self.model;
+        let location = |region: u32| self.location(region);
+        let found = configuration(
+            &model.compiled.code,
+            &model.shortcuts,
+            &model.rules,
+            &model.profiles,
+            &location,
+        )?;
+        // Silent ways run on the state as it was, one beside the other: nobody may write what another one touches.
+        let is_own = |region: u32| model.localities[region as usize].is_some();
+        let is_simple = |one: &Rendezvous| {
+            one.participants.iter().all(|participant| {
+                model.interrupted[participant.region as usize].is_empty()
+                    && (participant.way.is_empty() || is_own(participant.region))
+            })
+        };
+        if !found.rendezvous.iter().all(is_simple) {
+            return None;
+        }
+        Plan::new(model, found).map(Arc::new)
+    }
+}
