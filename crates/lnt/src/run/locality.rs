@@ -159,6 +159,22 @@ pub fn conditions(code: &Code, types: &[Representation]) -> Vec<Condition> {
     code.actions.iter().map(condition).collect()
 }
 
+/// The slots that decide what an action offers, and which values it accepts.
+pub fn decisive(code: &Code, types: &[Representation], action: &ActionCode, condition: &Condition) -> Vec<u32> {
+    let mut touched = Touched::nothing(code);
+    for &(offer, ty) in &action.offers {
+        match offer {
+            OfferCode::Slot(slot) => {
+                touched.read[slot as usize..(slot + types[ty.index()].words()) as usize].fill(true);
+            }
+            OfferCode::Computed(address) => touched.walk(code, types, vec![address]),
+            _ => {}
+        }
+    }
+    let slots = 0..code.slot_bits.len() as u32;
+    slots.filter(|&slot| touched.read[slot as usize] || condition.reads.contains(&slot)).collect()
+}
+
 impl Touched {
     fn nothing(code: &Code) -> Self {
         let slots = code.slot_bits.len();

@@ -14,12 +14,13 @@ mod print;
 mod rendezvous;
 mod rest;
 mod shortcuts;
+mod sources;
 mod successors;
 mod values;
 
 pub use domains::{Unlisted, all_values, literal_value};
 pub use flows::{read_summary, summary_mark};
-pub use locality::{Condition, Locality, conditions, localities};
+pub use locality::{Condition, Locality, conditions, decisive, localities};
 pub use machine::{FIRST_OBSERVATION, Machine};
 pub use native::Native;
 pub use print::{print_frozen, print_value};

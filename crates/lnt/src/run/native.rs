@@ -171,8 +171,12 @@ impl Native {
         if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
             return None;
         }
-        let listed = list.len() / piece.opening.places.len().max(1);
-        let most = piece.opening.combinations().unwrap_or(listed);
+        let each = match &piece.opening.source {
+            Some(source) => source.words as usize,
+            None => piece.opening.places.len(),
+        };
+        let listed = list.len() / each.max(1);
+        let most = piece.opening.combinations(listed);
         let end = first + most * self.record_length(piece);
         if records.len() < end {
             records.resize(end, 0);
@@ -361,11 +365,11 @@ extern "C" fn thaw(context: *mut Context, ty: u32, value: u32, words: *mut u32, 
     words.copy_from_slice(&machine.values.thaw(TypeId(ty), value));
 }
 
-/// The number by which offers know a value.
-extern "C" fn freeze(context: *mut Context, ty: u32, words: *const u32, count: u32) -> u32 {
-    // SAFETY: see the module's head; the stack slot behind `words` has as many words as values of the type.
+/// The number of a row of words, by which offers know values of several.
+extern "C" fn freeze(context: *mut Context, words: *const u32, count: u32) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
     let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
-    machine.values.freeze(TypeId(ty), words)
+    machine.values.intern(words)
 }
 
 /// Repeats marks behind all others; gives where they start there.

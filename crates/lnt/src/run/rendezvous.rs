@@ -3,18 +3,40 @@
 //! While the same forks are active, the regions below them that do not fork themselves (the *leaves*) offer what their
 //! locations say, and rules combine it the same way every time. All these combinations are listed once, in the order in
 //! which offers are combined state by state ([`super::successors`]): those that are possible in a state are the ones whose
-//! participants are all where they have to be. Where a leaf's silent ways may fork, end or choose a value, its location
-//! counts as open: states in which it is there are left to that.
+//! participants are all where they have to be. Where a leaf's silent ways may fork or end, its location counts as open:
+//! states in which it is there are left to that. So does one where a value is chosen silently, unless all that may come of
+//! it is a single rendezvous, which can then go through the values in their order.
 
 use super::shortcuts::{Rest, Shortcuts, directly_at_action};
 use crate::compile::code::{Code, ForkKind, OfferCode, Op};
+use crate::compile::types::{Kind, Representation};
 
 /// More rendezvous than this are not listed.
 const MOST_RENDEZVOUS: usize = 2048;
 /// Longer silent ways, counted in choices, are not followed.
 const MOST_LEGS: usize = 4;
+/// As many values are tried one after the other.
+pub const FEW_VALUES: u64 = 64;
 
-/// A part of a silent way: code that runs from one instruction to another one, where it halts.
+/// The first word of a type's values and how many there are, where all words between are values.
+pub fn range_of(shape: &Representation) -> Option<(u32, u32)> {
+    if shape.conditional {
+        return None;
+    }
+    match shape.kind {
+        Kind::Bool => Some((0, 2)),
+        Kind::Number { lower, upper, offset, .. } => {
+            let count = upper.checked_sub(lower)?.checked_add(1)?;
+            Some((u32::try_from(lower.checked_sub(offset)?).ok()?, u32::try_from(count).ok()?))
+        }
+        Kind::Char { lower, upper } => Some((lower, upper.checked_sub(lower)?.checked_add(1)?)),
+        Kind::Enumeration(ref constructors) => Some((0, constructors.len() as u32)),
+        _ => None,
+    }
+}
+
+/// A part of a silent way: code that runs from one instruction to another one, where it halts. If a value is chosen there,
+/// the next one goes on behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     pub from: u32,
@@ -75,21 +97,50 @@ pub struct Configuration {
 /// Gives what can happen, if it can be listed, while regions rest where they do.
 pub fn configuration(
     code: &Code,
+    types: &[Representation],
     shortcuts: &Shortcuts,
     rules: &[Vec<u32>],
     profiles: &[u32],
     location: &dyn Fn(u32) -> u32,
 ) -> Option<Configuration> {
     let found = Configuration { forking: Vec::new(), leaves: Vec::new(), rendezvous: Vec::new(), probes: Vec::new() };
-    let mut listing = Listing { code, shortcuts, rules, profiles, location, found };
+    let mut listing = Listing { code, types, shortcuts, rules, profiles, location, found };
     let rendezvous = listing.of_region(0)?;
     let mut found = listing.found;
     found.rendezvous = rendezvous;
+    leave_choices_to_others(code, &mut found);
     Some(found)
+}
+
+/// Locations where a value is chosen silently are open if several rendezvous may come of it: those would have to be told
+/// value by value.
+fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
+    let chooses = |one: &Participant| {
+        one.way.iter().any(|leg| matches!(code.ops[leg.to as usize], Op::AnyValue(..)))
+    };
+    let places: Vec<(u32, u32)> =
+        found.rendezvous.iter().flat_map(|one| &one.participants).map(|one| (one.region, one.location)).collect();
+    let mut open: Vec<(u32, u32)> = Vec::new();
+    for one in found.rendezvous.iter().flat_map(|one| &one.participants).filter(|one| chooses(one)) {
+        let place = (one.region, one.location);
+        if places.iter().filter(|&&other| other == place).count() > 1 {
+            open.push(place);
+        }
+    }
+    for leaf in &mut found.leaves {
+        for (location, place) in leaf.places.iter_mut().enumerate() {
+            if open.contains(&(leaf.region, location as u32)) {
+                *place = Place::Open;
+            }
+        }
+    }
+    found.rendezvous.retain(|one| !one.participants.iter().any(|one| open.contains(&(one.region, one.location))));
+    found.probes.retain(|one| !open.contains(&(one.region, one.location)));
 }
 
 struct Listing<'c> {
     code: &'c Code,
+    types: &'c [Representation],
     shortcuts: &'c Shortcuts,
     rules: &'c [Vec<u32>],
     profiles: &'c [u32],
@@ -227,33 +278,48 @@ impl Listing<'_> {
     /// The silent ways from a choice to actions, in the order in which a search meets them; nothing where they may lead
     /// elsewhere.
     fn ways(&self, choice: u32, before: &[Leg], found: &mut Vec<(Vec<Leg>, u32, u32)>) -> Option<()> {
-        let Op::Choice(number) = self.code.ops[choice as usize] else { return None };
         if before.len() >= MOST_LEGS {
             return None;
         }
-        let targets = &self.code.choices[number as usize];
-        let mut branches = Vec::new();
-        for &target in targets {
-            match directly_at_action(self.code, target) {
-                Some((action, address)) => found.push((before.to_vec(), action, address)),
-                None => branches.push(target),
+        let here = [Leg { from: choice, to: choice }];
+        let (before, branches) = match self.code.ops[choice as usize] {
+            Op::Choice(number) => {
+                let mut branches = Vec::new();
+                for &target in &self.code.choices[number as usize] {
+                    match directly_at_action(self.code, target) {
+                        Some((action, address)) => found.push((before.to_vec(), action, address)),
+                        None => branches.push(target),
+                    }
+                }
+                (before, branches)
             }
-        }
+            Op::AnyValue(_, ty) => {
+                let (_, count) = range_of(&self.types[ty.index()])?;
+                if !(1..=FEW_VALUES).contains(&u64::from(count)) {
+                    return None;
+                }
+                // A region that rests at it comes there at once.
+                (if before.is_empty() { &here[..] } else { before }, vec![choice + 1])
+            }
+            _ => return None,
+        };
         let mut further = Vec::new();
         for from in branches {
             for to in halts(self.code, from) {
                 let way: Vec<Leg> = before.iter().copied().chain([Leg { from, to }]).collect();
                 match self.code.ops[to as usize] {
                     Op::Act(action) => found.push((way, action, to)),
-                    Op::Choice(_) => further.push((to, way)),
+                    Op::Choice(_) | Op::AnyValue(..) => further.push((to, way)),
                     Op::Stop => {}
                     _ => return None,
                 }
             }
         }
         // A choice that is met again, with the same values or not, is for a search to judge.
-        let mut met: Vec<u32> = further.iter().map(|&(to, _)| to).chain([choice]).collect();
-        met.extend(before.iter().map(|leg| leg.to));
+        let mut met: Vec<u32> = further.iter().map(|&(to, _)| to).chain(before.iter().map(|leg| leg.to)).collect();
+        if before.is_empty() {
+            met.push(choice);
+        }
         met.sort_unstable();
         if met.windows(2).any(|pair| pair[0] == pair[1]) {
             return None;
@@ -352,6 +418,7 @@ fn may_fail_alone(code: &Code, participant: &Participant) -> bool {
                 | Op::Require
                 | Op::Done
                 | Op::Choice(_)
+                | Op::AnyValue(..)
                 | Op::Act(_)
                 | Op::Stop
         ),

@@ -30,6 +30,7 @@ use crate::model::LntModel;
 use crate::typed::TypeId;
 use memory::{Memory, Recalled};
 pub(crate) use meet::{Plan, Plans};
+pub(super) use naming::{code_never_fails, patterns_never_fail};
 pub use recall::PackedLntWorker;
 
 /// A value that no partner has fixed yet.

@@ -114,6 +114,12 @@ impl<'a> Values<'a> {
         self.rows.row(value)
     }
 
+    /// The same for as long as rows are kept.
+    #[inline]
+    pub fn kept_row(&self, value: u32) -> &'a [u32] {
+        self.rows.row(value)
+    }
+
     /// The value of a row.
     #[inline]
     pub fn intern(&mut self, row: &[u32]) -> u32 {

@@ -100,7 +100,7 @@ pub(super) fn translate(
         recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
         remember: import("remember", &[pointer, word, pointer, word, word], None)?,
         thaw: import("thaw", &[pointer, word, word, pointer, word], None)?,
-        freeze: import("freeze", &[pointer, word, pointer, word], Some(word))?,
+        freeze: import("freeze", &[pointer, pointer, word], Some(word))?,
         repeat_marks: import("repeat_marks", &[pointer, word, word], Some(word))?,
     };
     let signature_of = |parameters: &[Type]| {
@@ -563,7 +563,6 @@ impl Translator<'_> {
             outputs: None,
             writes: false,
             meeting: None,
-            loops: Vec::new(),
         };
         for word in 0..variables {
             let local = body.builder.declare_var(types::I32);
@@ -624,8 +623,6 @@ struct Building<'b> {
     writes: bool,
     /// What is needed besides, if it is a rendezvous.
     meeting: Option<Meeting<'b>>,
-    /// The loops that are open: where each begins, and its counters.
-    loops: Vec<(Block, Vec<Variable>)>,
 }
 
 /// Every access stays inside of what it accesses.

@@ -376,7 +376,7 @@ fn combine_columns(columns: &[Vec<u32>], found: &mut Vec<u32>) {
     }
 }
 
-fn compare_frozen(values: &Values<'_>, ty: TypeId, a: u32, b: u32) -> Ordering {
+pub(super) fn compare_frozen(values: &Values<'_>, ty: TypeId, a: u32, b: u32) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }

@@ -4,15 +4,18 @@
 //! region and location, and their intersection. If the code of one gives up, or a region rests where rendezvous can't be
 //! listed, the whole state is left to offers: nothing has been told by then.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use lts::{LabelId, OriginId};
 use model::{ModelError, Step};
 use rustc_hash::FxHashMap;
 
+use super::candidates::compare_frozen;
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::{EXIT_GATE, LntModel};
+use crate::run::decisive;
 use crate::run::native::{Meeting, MeetingPiece, Native};
 use crate::run::rendezvous::{Configuration, Place, Rendezvous, configuration};
 use crate::run::shortcuts::Rest;
@@ -59,6 +62,8 @@ pub(crate) struct Plan {
     leaves: Vec<LeafPlan>,
     /// For each rendezvous, how the values of its label are numbered, where they have few bits.
     radices: Vec<Option<Vec<u32>>>,
+    /// For each rendezvous with values that come from a list, the slots that the list depends on.
+    decisive: Vec<Vec<u32>>,
     /// How many sets of 64 bits there are.
     sets: usize,
 }
@@ -105,7 +110,21 @@ impl Plan {
             bits.filter(|bits| bits.iter().sum::<u32>() <= LABEL_BITS)
         };
         let radices = configuration.rendezvous.iter().map(radix).collect();
-        Some(Self { forking, leaves, radices, sets, native, configuration })
+        let decisive = |(number, one): (usize, &Rendezvous)| {
+            let is_listed = native.meeting_of(number).is_some_and(|piece| piece.opening().ranges.is_none());
+            let participants = one.participants.iter().filter(|_| is_listed);
+            let mut slots: Vec<u32> = participants
+                .flat_map(|one| {
+                    let condition = &model.conditions[one.action as usize];
+                    decisive(code, &model.compiled.types, &code.actions[one.action as usize], condition)
+                })
+                .collect();
+            slots.sort_unstable();
+            slots.dedup();
+            slots
+        };
+        let decisive = configuration.rendezvous.iter().enumerate().map(decisive).collect();
+        Some(Self { forking, leaves, radices, decisive, sets, native, configuration })
     }
 
     #[inline]
@@ -146,6 +165,58 @@ struct KnownLabel {
     label: u32,
 }
 
+/// The most slots that lists of values are remembered by.
+const KEY: usize = 8;
+/// How many lists are remembered, a power of two, and how many values in all.
+const LISTS: usize = 1 << 15;
+const MOST_LISTED: usize = 1 << 21;
+
+/// A remembered list of values.
+#[derive(Clone, Copy, Default)]
+struct KnownList {
+    key: [u32; KEY],
+    /// The number of the rendezvous, counted from 1, or 0.
+    rendezvous: u32,
+    first: u32,
+    count: u32,
+}
+
+/// The values that rendezvous can take, by the slots that decide it.
+#[derive(Default)]
+struct Lists {
+    known: Vec<KnownList>,
+    values: Vec<u32>,
+}
+
+impl Lists {
+    /// Where a list is remembered.
+    #[inline]
+    fn place(wanted: &KnownList) -> usize {
+        let mix = |hash: u64, &word: &u32| {
+            (hash.rotate_left(23) ^ u64::from(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        };
+        (wanted.key.iter().fold(u64::from(wanted.rendezvous), mix) >> 40) as usize % LISTS
+    }
+
+    fn clear(&mut self) {
+        self.known.fill(KnownList::default());
+        self.values.clear();
+    }
+
+    fn remember(&mut self, wanted: KnownList, values: &[u32]) {
+        if self.values.len() + values.len() > MOST_LISTED {
+            self.clear();
+        }
+        if values.len() > MOST_LISTED {
+            return;
+        }
+        self.known.resize(LISTS, KnownList::default());
+        let first = self.values.len() as u32;
+        self.values.extend_from_slice(values);
+        self.known[Self::place(&wanted)] = KnownList { first, count: values.len() as u32, ..wanted };
+    }
+}
+
 /// What a worker has to find steps by plans.
 #[derive(Default)]
 pub(super) struct Meetings {
@@ -159,6 +230,7 @@ pub(super) struct Meetings {
     /// For each rendezvous of the plan at hand, labels by its values, 0 where it is not known yet.
     labels: Vec<Vec<u32>>,
     other_labels: Vec<KnownLabel>,
+    lists: Lists,
 }
 
 impl LntWorker<'_> {
@@ -187,7 +259,7 @@ impl LntWorker<'_> {
                 let number = 64 * set + possible.trailing_zeros() as usize;
                 possible &= possible - 1;
                 match number.checked_sub(count) {
-                    None => match self.meet_one(&plan, number, end, &mut meetings.records) {
+                    None => match self.meet_one(&plan, number, end, meetings) {
                         Some(0) => {}
                         Some(steps) => {
                             meetings.met.push((number as u32, end as u32, steps as u32));
@@ -237,21 +309,77 @@ impl LntWorker<'_> {
 
     /// Writes records of the steps of one rendezvous; gives how many there are.
     #[inline]
-    fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, records: &mut Vec<u32>) -> Option<usize> {
+    fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, meetings: &mut Meetings) -> Option<usize> {
         let piece = plan.native.meeting_of(number)?;
         let opening = piece.opening();
+        let Meetings { records, lists, .. } = meetings;
         if opening.places.is_empty() || opening.ranges.is_some() {
             return self.run_meeting(&plan.native, piece, &[], end, records);
         }
+        if let Some(source) = &opening.source {
+            let elements = self.machine.values.kept_row(self.snapshots[source.slot as usize]);
+            if elements.is_empty() {
+                return Some(0);
+            }
+            let steps = self.run_meeting(&plan.native, piece, elements, end, records)?;
+            return Some(match source.ascending || steps < 2 {
+                true => steps,
+                false => self.put_in_order_of_values(plan, number, &mut records[end..], steps),
+            });
+        }
+        let slots = &plan.decisive[number];
+        let mut wanted = KnownList { rendezvous: number as u32 + 1, ..KnownList::default() };
+        if slots.len() <= KEY {
+            for (word, &slot) in wanted.key.iter_mut().zip(slots) {
+                *word = self.snapshots[slot as usize];
+            }
+            if let Some(known) = lists.known.get(Lists::place(&wanted))
+                && known.rendezvous == wanted.rendezvous
+                && known.key == wanted.key
+            {
+                let list = &lists.values[known.first as usize..(known.first + known.count) as usize];
+                return match list.is_empty() {
+                    true => Some(0),
+                    false => self.run_meeting(&plan.native, piece, list, end, records),
+                };
+            }
+        }
         let mut candidates = std::mem::take(&mut self.candidates);
-        let steps = match self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates) {
-            Some(true) if candidates.is_empty() => Some(0),
-            Some(true) => self.run_meeting(&plan.native, piece, &candidates, end, records),
-            Some(false) => Some(0),
+        candidates.clear();
+        let found = self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates);
+        if found.is_some() && slots.len() <= KEY {
+            lists.remember(wanted, &candidates);
+        }
+        let steps = match found {
+            Some(true) if !candidates.is_empty() => {
+                self.run_meeting(&plan.native, piece, &candidates, end, records)
+            }
+            Some(_) => Some(0),
             None => None,
         };
         self.candidates = candidates;
         steps
+    }
+
+    /// Sorts records by the values that nobody fixed, and leaves each once; gives how many remain.
+    fn put_in_order_of_values(&self, plan: &Plan, number: usize, records: &mut [u32], steps: usize) -> usize {
+        let Some(piece) = plan.native.meeting_of(number) else { return steps };
+        let one = &plan.configuration.rendezvous[number];
+        let offers = &self.machine.code.actions[one.participants[0].action as usize].offers;
+        let length = plan.native.record_length(piece);
+        let mut sorted: Vec<&[u32]> = records[..steps * length].chunks_exact(length).collect();
+        sorted.sort_by(|a, b| {
+            piece.opening().places.iter().fold(Ordering::Equal, |order, &place| {
+                let (ty, place) = (offers[place as usize].1, place as usize);
+                order.then_with(|| compare_frozen(&self.machine.values, ty, a[place], b[place]))
+            })
+        });
+        let values = piece.opening().values as usize;
+        sorted.dedup_by_key(|record| &record[..values]);
+        let remaining = sorted.len();
+        let sorted = sorted.concat();
+        records[..sorted.len()].copy_from_slice(&sorted);
+        remaining
     }
 
     #[inline]
@@ -435,6 +563,7 @@ impl LntWorker<'_> {
             meetings.labels.clear();
             meetings.labels.resize(plan.configuration.rendezvous.len(), Vec::new());
             meetings.other_labels.fill(KnownLabel::default());
+            meetings.lists.clear();
             meetings.plan = Some(plan.clone());
         }
     }
@@ -460,6 +589,7 @@ impl LntWorker<'_> {
         let location = |region: u32| self.location(region);
         let found = configuration(
             &model.compiled.code,
+            &model.compiled.types,
             &model.shortcuts,
             &model.rules,
             &model.profiles,

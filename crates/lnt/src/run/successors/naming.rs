@@ -128,11 +128,20 @@ pub(super) struct Learned {
 /// Whether evaluating an action's patterns and guard never fails, whatever the values: nothing in the code can, and it
 /// neither loops nor calls itself.
 pub(super) fn never_fails(code: &Code, action: &ActionCode) -> bool {
-    let patterns = action.offers.iter().filter_map(|(offer, _)| match offer {
-        OfferCode::Pattern { address, .. } => Some(*address),
-        _ => None,
-    });
-    let mut todo: Vec<u32> = patterns.chain(action.guard).collect();
+    patterns_never_fail(code, action) && action.guard.is_none_or(|guard| code_never_fails(code, guard))
+}
+
+/// Whether the same holds for its patterns.
+pub(in crate::run) fn patterns_never_fail(code: &Code, action: &ActionCode) -> bool {
+    action.offers.iter().all(|(offer, _)| match offer {
+        OfferCode::Pattern { address, .. } => code_never_fails(code, *address),
+        _ => true,
+    })
+}
+
+/// Whether code up to its end never fails.
+pub(in crate::run) fn code_never_fails(code: &Code, start: u32) -> bool {
+    let mut todo = vec![start];
     let mut seen = vec![false; code.ops.len()];
     while let Some(at) = todo.pop() {
         if std::mem::replace(&mut seen[at as usize], true) {

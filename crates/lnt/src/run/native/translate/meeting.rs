@@ -17,12 +17,13 @@ use super::super::GAVE_UP;
 use super::{Building, Built, Start, Translator, offset, reached, slot, trusted};
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
-use crate::compile::types::{Kind, Storage};
-use crate::run::rendezvous::Participant;
+use crate::compile::types::Storage;
+use crate::run::rendezvous::{FEW_VALUES, Participant, range_of};
+use crate::run::sources::{Piece, Source, source};
 use crate::typed::TypeId;
 
-/// As many values that nobody fixes are tried one after the other; more are to be named.
-const FEW_VALUES: u64 = 64;
+/// More values than this are not chosen silently before a rendezvous.
+const MOST_CHOSEN: usize = 4096;
 
 /// The places of a rendezvous that nobody fixes.
 #[derive(Clone, Debug, Default)]
@@ -33,13 +34,20 @@ pub struct Opening {
     pub ranges: Option<Vec<(u32, u32)>>,
     /// How many places there are, open or not.
     pub values: u32,
+    /// How many values are chosen silently before the actions.
+    pub chosen: usize,
+    /// The set whose elements are the list, if a guard names one.
+    pub source: Option<Source>,
 }
 
 impl Opening {
-    /// How many combinations of values are tried, if that does not depend on a list.
-    pub fn combinations(&self) -> Option<usize> {
-        let ranges = self.ranges.as_ref()?;
-        Some(ranges.iter().map(|&(_, count)| count as usize).product())
+    /// How many combinations of values are tried at most, with a list of so many.
+    pub fn combinations(&self, listed: usize) -> usize {
+        let tried = match &self.ranges {
+            Some(ranges) => ranges.iter().map(|&(_, count)| count as usize).product(),
+            None => listed,
+        };
+        tried * self.chosen
     }
 }
 
@@ -52,31 +60,24 @@ pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Open
     let values = code.actions[participants[0].action as usize].offers.len();
     let open: Vec<usize> =
         (0..values).filter(|&place| offers(place).all(|(offer, _)| !gives(offer))).collect();
-    let range = |&place: &usize| {
-        let (_, ty) = offers(place).next()?;
-        let shape = &compiled.types[ty.index()];
-        if shape.conditional {
-            return None;
-        }
-        match shape.kind {
-            Kind::Bool => Some((0, 2)),
-            Kind::Number { lower, upper, offset, .. } => {
-                let count = u64::try_from(upper.checked_sub(lower)?.checked_add(1)?).ok()?;
-                Some((u32::try_from(lower - offset).ok()?, u32::try_from(count).ok()?))
-            }
-            Kind::Char { lower, upper } => Some((lower, upper - lower + 1)),
-            Kind::Enumeration(ref constructors) => Some((0, constructors.len() as u32)),
-            _ => None,
-        }
-    };
+    let range = |&place: &usize| range_of(&compiled.types[offers(place).next()?.1.index()]);
     let ranges: Option<Vec<(u32, u32)>> = open.iter().map(range).collect();
     let few = |ranges: &Vec<(u32, u32)>| {
         let product = ranges.iter().fold(1u64, |product, &(_, count)| product.saturating_mul(u64::from(count)));
         (1..=FEW_VALUES).contains(&product)
     };
+    let legs = participants.iter().flat_map(|one| &one.way);
+    let chosen = legs.filter_map(|leg| match code.ops[leg.to as usize] {
+        Op::AnyValue(_, ty) => Some(range_of(&compiled.types[ty.index()])?.1 as usize),
+        _ => None,
+    });
+    let ranges = ranges.filter(few);
+    let places: Vec<u32> = open.into_iter().map(|place| place as u32).collect();
     Opening {
-        ranges: ranges.filter(few),
-        places: open.into_iter().map(|place| place as u32).collect(),
+        chosen: chosen.product(),
+        source: if ranges.is_none() { source(compiled, participants, &places) } else { None },
+        ranges,
+        places,
         values: values as u32,
     }
 }
@@ -137,6 +138,22 @@ pub(super) struct Meeting<'b> {
     halts: Halts,
     /// Where control goes on if there is no step with the values at hand.
     nothing: Block,
+    /// Where the marks start that have fired so far, if they are told.
+    first_mark: Option<Value>,
+    /// The loops that are open.
+    loops: Vec<Loop>,
+    /// Slots of one word that the participant with the source receives, and the places of their values.
+    received: Vec<(u32, u32)>,
+}
+
+/// A loop over values.
+struct Loop {
+    header: Block,
+    /// Where it goes on with the next values, and where it leads in the end.
+    next: Block,
+    finished: Block,
+    /// Counters, and where they end; the last one counts fastest.
+    counters: Vec<(Variable, Value)>,
 }
 
 impl Meeting<'_> {
@@ -176,7 +193,11 @@ fn slots(compiled: &Compiled, participants: &[Participant], before: bool) -> Slo
                 written.extend(range(part.whole));
                 in_memory.extend(range(part.whole));
             }
-            Op::Act(_) | Op::Choice(_) | Op::AnyValue(..) | Op::Stop => rests.push(at),
+            Op::AnyValue(slot, ty) => {
+                written.extend(range((slot, compiled.types[ty.index()].words())));
+                rests.push(at);
+            }
+            Op::Act(_) | Op::Choice(_) | Op::Stop => rests.push(at),
             _ => {}
         }
     }
@@ -230,6 +251,13 @@ impl Translator<'_> {
         let nothing = builder.create_block();
         let Slots { all, written, in_memory } = slots(self.compiled, participants, before);
         let is_in_memory = |slot: &u32| in_memory.binary_search(slot).is_ok();
+        let written_before = slots(self.compiled, participants, true).written;
+        let opening = opening(self.compiled, participants);
+        // Memory is put back after each try: what silent ways write there would be lost.
+        let lost = written_before.iter().any(is_in_memory) && opening.combinations(2) != 1;
+        if lost || opening.chosen > MOST_CHOSEN {
+            return None;
+        }
         let mut variables = FxHashMap::default();
         for slot in all.into_iter().filter(|slot| !is_in_memory(slot)) {
             let variable = builder.declare_var(types::I32);
@@ -268,8 +296,10 @@ impl Translator<'_> {
                 before: state_before,
                 halts: Halts::Condition { holds: nothing },
                 nothing,
+                first_mark: None,
+                loops: Vec::new(),
+                received: Vec::new(),
             }),
-            loops: Vec::new(),
         };
         match before {
             true => body.probe(&participants[0])?,
@@ -303,7 +333,8 @@ impl Building<'_> {
         }
         let nothing = self.meeting.as_ref()?.nothing;
         self.builder.ins().jump(nothing, &[]);
-        self.builder.switch_to_block(nothing);
+        let finished = self.end_loops()?;
+        self.builder.switch_to_block(finished);
         self.restore_memory();
         self.halt(0);
         Some(())
@@ -327,8 +358,10 @@ impl Building<'_> {
         let zero = self.constant(0);
         self.builder.def_var(records.count, zero);
         self.builder.def_var(records.end, out);
-        let finished = self.meeting.as_ref()?.nothing;
-        let first_mark = marked.then(|| self.repeat_marks(zero, zero));
+        if marked {
+            let first = self.repeat_marks(zero, zero);
+            self.meeting.as_mut()?.first_mark = Some(first);
+        }
         for participant in participants {
             self.follow(participant)?;
         }
@@ -344,17 +377,12 @@ impl Building<'_> {
                 let value = self.offered(offer, ty)?;
                 if let Some(other) = values[place].replace(value) {
                     let same = self.builder.ins().icmp(IntCC::Equal, value, other);
-                    self.go_on_if(same, finished);
+                    let nothing = self.meeting.as_ref()?.nothing;
+                    self.go_on_if(same, nothing);
                 }
             }
         }
-        let end_of_way = marked.then(|| self.repeat_marks(zero, zero));
-        let next = self.begin_loop(&opening, list, listed, &mut values, finished)?;
-        self.meeting.as_mut()?.nothing = next;
-        let step_marks = match (first_mark, end_of_way) {
-            (Some(first), Some(end)) => Some(self.repeat_marks(first, end)),
-            _ => None,
-        };
+        self.go_through(participants, &opening, list, listed, &mut values)?;
         let values: Vec<Value> = values.into_iter().collect::<Option<_>>()?;
         self.receive(participants, &values)?;
         for participant in participants {
@@ -366,11 +394,10 @@ impl Building<'_> {
         for participant in participants {
             self.run_on(participant)?;
         }
-        self.record(packed, &values, step_marks, records)?;
+        self.record(packed, &values, records)?;
+        let next = self.meeting.as_ref()?.nothing;
         self.builder.ins().jump(next, &[]);
-        if next != finished {
-            self.end_loop(&opening, listed, next, finished)?;
-        }
+        let finished = self.end_loops()?;
         self.builder.switch_to_block(finished);
         self.restore_memory();
         let count = self.builder.use_var(records.count);
@@ -397,9 +424,20 @@ impl Building<'_> {
         for leg in &participant.way {
             let arrives = self.builder.create_block();
             self.meeting.as_mut()?.halts = Halts::Way { to: leg.to as usize, arrives };
-            self.code_from(leg.from as usize)?;
+            // A region that rests where a value is chosen is there already.
+            match leg.from == leg.to {
+                true => _ = self.builder.ins().jump(arrives, &[]),
+                false => self.code_from(leg.from as usize)?,
+            }
             self.builder.switch_to_block(arrives);
             self.stack.clear();
+            if let Op::AnyValue(slot, ty) = self.compiled.code.ops[leg.to as usize] {
+                let (first, count) = range_of(&self.compiled.types[ty.index()])?;
+                let end = self.word(count);
+                let counted = self.begin_loop(&[end])?[0];
+                let value = self.builder.ins().iadd_imm(counted, i64::from(first));
+                self.store_slot(slot, value);
+            }
         }
         Some(())
     }
@@ -427,18 +465,22 @@ impl Building<'_> {
 
     /// The word by which offers know a value.
     fn freeze(&mut self, ty: TypeId, words: Vec<Value>) -> Value {
-        if self.compiled.types[ty.index()].storage != Storage::Wide {
-            return words[0];
+        match self.compiled.types[ty.index()].storage {
+            Storage::Wide => self.freeze_words(words),
+            _ => words[0],
         }
-        let room = slot(&mut self.builder, 4 * words.len() as u32);
+    }
+
+    /// The number of words as a row.
+    fn freeze_words(&mut self, words: Vec<Value>) -> Value {
+        let room = slot(&mut self.builder, 4 * words.len().max(1) as u32);
         for (word, &value) in words.iter().enumerate() {
             self.builder.ins().stack_store(value, room, offset(word as u32));
         }
-        let (number, count) = (self.word(ty.index() as u32), self.word(words.len() as u32));
+        let count = self.word(words.len() as u32);
         let address = self.builder.ins().stack_addr(self.pointer, room, 0);
-        let freeze = self.reference(self.helpers.freeze);
-        let call = self.builder.ins().call(freeze, &[self.context, number, address, count]);
-        self.builder.inst_results(call)[0]
+        self.push_call(self.helpers.freeze, &[address, count]);
+        self.stack.pop().unwrap_or(count)
     }
 
     /// The words of a value that an action gets.
@@ -456,83 +498,172 @@ impl Building<'_> {
         (0..words).map(|word| self.builder.ins().stack_load(types::I32, room, offset(word))).collect()
     }
 
-    /// Begins a loop over the values that nobody fixes, which become known; gives where it goes on with the next ones.
-    /// Without any, there is no loop.
-    fn begin_loop(
+    /// Goes through the values that nobody fixes.
+    fn go_through(
         &mut self,
+        participants: &[Participant],
         opening: &Opening,
         list: Value,
         listed: Value,
         values: &mut [Option<Value>],
-        finished: Block,
-    ) -> Option<Block> {
+    ) -> Option<()> {
         if opening.places.is_empty() {
-            return Some(finished);
+            return Some(());
         }
-        let next = self.builder.create_block();
-        let header = self.builder.create_block();
+        let Some(ranges) = &opening.ranges else {
+            let nothing = self.meeting.as_ref()?.nothing;
+            self.go_on_if(listed, nothing);
+            let counted = self.begin_loop(&[listed])?[0];
+            if let Some(source) = &opening.source {
+                let action = participants[source.participant].action;
+                let offers = self.compiled.code.actions[action as usize].offers.iter().enumerate();
+                self.meeting.as_mut()?.received = offers
+                    .filter_map(|(place, (offer, ty))| match *offer {
+                        OfferCode::Variable(slot) => {
+                            let wide = self.compiled.types[ty.index()].storage == Storage::Wide;
+                            (!wide).then_some((slot, place as u32))
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                let words = self.builder.ins().imul_imm(counted, i64::from(source.words));
+                let base = self.element_address(list, words);
+                return self.take_apart(source, base, values);
+            }
+            let words = self.builder.ins().imul_imm(counted, opening.places.len() as i64);
+            let base = self.element_address(list, words);
+            for (at, &place) in opening.places.iter().enumerate() {
+                let value = self.builder.ins().load(types::I32, trusted(), base, offset(at as u32));
+                values[place as usize] = Some(value);
+            }
+            return Some(());
+        };
+        let ends: Vec<Value> = ranges.iter().map(|&(_, count)| self.word(count)).collect();
+        let counted = self.begin_loop(&ends)?;
+        for ((&place, &(first, _)), counted) in opening.places.iter().zip(ranges).zip(counted) {
+            values[place as usize] = Some(self.builder.ins().iadd_imm(counted, i64::from(first)));
+        }
+        Some(())
+    }
+
+    /// Takes the values that nobody fixes from an element of a set, if it looks as it has to.
+    fn take_apart(&mut self, source: &Source, element: Value, values: &mut [Option<Value>]) -> Option<()> {
+        let mut word = 0;
+        for piece in &source.element {
+            if let &Piece::OpenWide(place, words) = piece {
+                let loads = (word..word + words).map(|word| {
+                    self.builder.ins().load(types::I32, trusted(), element, offset(word))
+                });
+                let loads: Vec<Value> = loads.collect();
+                let value = self.freeze_words(loads);
+                self.agree(place, value, values)?;
+                word += words;
+                continue;
+            }
+            let value = self.builder.ins().load(types::I32, trusted(), element, offset(word));
+            self.take_apart_word(piece, value, values)?;
+            word += 1;
+        }
+        Some(())
+    }
+
+    fn take_apart_word(&mut self, piece: &Piece, value: Value, values: &mut [Option<Value>]) -> Option<()> {
+        let nothing = self.meeting.as_ref()?.nothing;
+        let wanted = match piece {
+            &Piece::Open(place) => return self.agree(place, value, values),
+            Piece::OpenWide(..) => return None,
+            &Piece::Constant(constant) => self.word(constant),
+            // One that the action receives is fixed by somebody else.
+            &Piece::Slot(slot) => self.fixed_slot(slot, values)?,
+            Piece::Packed { tag, fields } => {
+                let used = fields.iter().fold(0, |used, &(shift, mask, _)| used | mask << shift);
+                let others = self.builder.ins().band_imm(value, i64::from(!used));
+                let is_tag = self.builder.ins().icmp_imm(IntCC::Equal, others, i64::from(*tag));
+                self.go_on_if(is_tag, nothing);
+                for (shift, mask, field) in fields {
+                    let part = self.bits(value, *shift, *mask);
+                    self.take_apart_word(field, part, values)?;
+                }
+                return Some(());
+            }
+        };
+        let same = self.builder.ins().icmp(IntCC::Equal, value, wanted);
+        self.go_on_if(same, nothing);
+        Some(())
+    }
+
+    /// What a slot has once the action has received what others fix.
+    fn fixed_slot(&mut self, slot: u32, values: &[Option<Value>]) -> Option<Value> {
+        let meeting = self.meeting.as_ref()?;
+        match meeting.received.iter().find(|received| received.0 == slot) {
+            Some(&(_, place)) => values[place as usize],
+            None => Some(self.load_slot(slot)),
+        }
+    }
+
+    /// A value of an open place; if it has one, they have to be the same.
+    fn agree(&mut self, place: u32, value: Value, values: &mut [Option<Value>]) -> Option<()> {
+        if let Some(other) = values[place as usize].replace(value) {
+            let same = self.builder.ins().icmp(IntCC::Equal, value, other);
+            let nothing = self.meeting.as_ref()?.nothing;
+            self.go_on_if(same, nothing);
+        }
+        Some(())
+    }
+
+    /// Begins a loop of counters, each of which goes from 0 to before its end, the last one fastest; gives what they have
+    /// come to. Each round begins with the slots and marks as they are now.
+    fn begin_loop(&mut self, ends: &[Value]) -> Option<Vec<Value>> {
+        let (header, next) = (self.builder.create_block(), self.builder.create_block());
         let zero = self.constant(0);
-        let counters = if opening.ranges.is_some() { opening.places.len() } else { 1 };
-        let counters: Vec<Variable> = (0..counters).map(|_| self.builder.declare_var(types::I32)).collect();
-        for &counter in &counters {
+        let counters: Vec<(Variable, Value)> =
+            ends.iter().map(|&end| (self.builder.declare_var(types::I32), end)).collect();
+        for &(counter, _) in &counters {
             self.builder.def_var(counter, zero);
         }
-        if opening.ranges.is_none() {
-            self.go_on_if(listed, finished);
-        }
-        // Each round begins with the slots as they are now.
         let meeting = self.meeting.as_ref()?;
+        let first_mark = meeting.first_mark;
         let written: Vec<Variable> =
             meeting.written.iter().filter_map(|&slot| meeting.variable(slot)).collect();
         let saved: Vec<Value> = written.iter().map(|&variable| self.builder.use_var(variable)).collect();
+        let end_of_marks = first_mark.map(|_| self.repeat_marks(zero, zero));
         self.builder.ins().jump(header, &[]);
         self.builder.switch_to_block(header);
         for (&variable, &value) in written.iter().zip(&saved) {
             self.builder.def_var(variable, value);
         }
-        match &opening.ranges {
-            Some(ranges) => {
-                for ((&place, &(first, _)), &counter) in opening.places.iter().zip(ranges).zip(&counters) {
-                    let counted = self.builder.use_var(counter);
-                    values[place as usize] = Some(self.builder.ins().iadd_imm(counted, i64::from(first)));
-                }
-            }
-            None => {
-                let counted = self.builder.use_var(counters[0]);
-                let words = self.builder.ins().imul_imm(counted, opening.places.len() as i64);
-                let base = self.element_address(list, words);
-                for (at, &place) in opening.places.iter().enumerate() {
-                    let value = self.builder.ins().load(types::I32, trusted(), base, offset(at as u32));
-                    values[place as usize] = Some(value);
-                }
-            }
-        }
-        self.loops.push((header, counters));
-        Some(next)
+        let counted = counters.iter().map(|&(counter, _)| self.builder.use_var(counter)).collect();
+        let first_mark = match (first_mark, end_of_marks) {
+            (Some(first), Some(end)) => Some(self.repeat_marks(first, end)),
+            _ => None,
+        };
+        let meeting = self.meeting.as_mut()?;
+        meeting.first_mark = first_mark;
+        let finished = std::mem::replace(&mut meeting.nothing, next);
+        meeting.loops.push(Loop { header, next, finished, counters });
+        Some(counted)
     }
 
-    /// The other end of the loop.
-    fn end_loop(&mut self, opening: &Opening, listed: Value, next: Block, finished: Block) -> Option<()> {
-        let (header, counters) = self.loops.pop()?;
-        self.builder.switch_to_block(next);
-        self.restore_memory();
-        let zero = self.constant(0);
-        for (at, &counter) in counters.iter().enumerate().rev() {
-            let counted = self.builder.use_var(counter);
-            let more = self.builder.ins().iadd_imm(counted, 1);
-            self.builder.def_var(counter, more);
-            let end = match &opening.ranges {
-                Some(ranges) => self.word(ranges[at].1),
-                None => listed,
-            };
-            let again = self.builder.ins().icmp(IntCC::UnsignedLessThan, more, end);
-            let carry = self.builder.create_block();
-            self.builder.ins().brif(again, header, &[], carry, &[]);
-            self.builder.switch_to_block(carry);
-            self.builder.def_var(counter, zero);
+    /// Ends all loops, the innermost first; gives where control comes when all are over.
+    fn end_loops(&mut self) -> Option<Block> {
+        while let Some(Loop { header, next, finished, counters }) = self.meeting.as_mut()?.loops.pop() {
+            self.builder.switch_to_block(next);
+            self.restore_memory();
+            let zero = self.constant(0);
+            for &(counter, end) in counters.iter().rev() {
+                let counted = self.builder.use_var(counter);
+                let more = self.builder.ins().iadd_imm(counted, 1);
+                self.builder.def_var(counter, more);
+                let again = self.builder.ins().icmp(IntCC::UnsignedLessThan, more, end);
+                let carry = self.builder.create_block();
+                self.builder.ins().brif(again, header, &[], carry, &[]);
+                self.builder.switch_to_block(carry);
+                self.builder.def_var(counter, zero);
+            }
+            self.builder.ins().jump(finished, &[]);
+            self.meeting.as_mut()?.nothing = finished;
         }
-        self.builder.ins().jump(finished, &[]);
-        Some(())
+        Some(self.meeting.as_ref()?.nothing)
     }
 
     /// Keeps what participants receive, and runs their patterns.
@@ -660,11 +791,10 @@ impl Building<'_> {
         &mut self,
         packed: Value,
         values: &[Value],
-        first_mark: Option<Value>,
         records: Records,
     ) -> Option<()> {
         let meeting = self.meeting.as_ref()?;
-        let layout = meeting.layout;
+        let (layout, first_mark) = (meeting.layout, meeting.first_mark);
         // For each word of the packed state, which bits are replaced, and by what.
         let mut words: Vec<(u32, Option<Value>)> = vec![(0, None); layout.words()];
         let mut beyond: Option<Value> = None;

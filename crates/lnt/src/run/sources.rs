@@ -1,0 +1,346 @@
+//! Where the values come from that an action receives: a set or list that its guard names.
+//!
+//! Guards such as `member (envelope (to, m), soup)` can only hold for elements of a set: these are the candidates, and
+//! nothing else has to be tried. A guard is run symbolically, along all of its paths; what all paths that accept have in
+//! common are conditions that must hold, and a membership among them is a *source*. The guard is evaluated for each
+//! candidate all the same, and whatever else might fail is evaluated as before. Other ways to narrow what is received are found while a model runs
+//! ([`super::successors`]).
+
+use crate::compile::Compiled;
+use crate::compile::code::{OfferCode, Op};
+use crate::compile::types::{Kind, Storage};
+use crate::run::rendezvous::Participant;
+use crate::run::successors::{code_never_fails, patterns_never_fail};
+use crate::typed::Builtin;
+
+/// More paths through a guard than this are not followed, nor longer ones.
+const MOST_PATHS: usize = 64;
+const MOST_OPS: usize = 2000;
+/// Calls are followed this deep.
+const DEEPEST: usize = 4;
+
+/// The elements of a set as candidates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Which participant's guard names it.
+    pub participant: usize,
+    /// The slot that holds the set or list, and the words of an element.
+    pub slot: u32,
+    pub words: u32,
+    /// What an element has to look like.
+    pub element: Vec<Piece>,
+    /// Whether candidates come in ascending order, each once.
+    pub ascending: bool,
+}
+
+/// What a word of an element has to be, or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// The value of an open place.
+    Open(u32),
+    /// The words of the value of an open place: how many.
+    OpenWide(u32, u32),
+    /// The value of a slot.
+    Slot(u32),
+    Constant(u32),
+    /// A packed value: what lies outside of its fields, and each with its lowest bit and its bits shifted down.
+    Packed { tag: u32, fields: Vec<(u32, u32, Piece)> },
+}
+
+/// A word, symbolically.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Word {
+    Slot(u32),
+    Constant(u32),
+    Packed(u32, Vec<Word>),
+    Member { element: Vec<Word>, set: Box<Word>, ty: usize },
+    Other,
+}
+
+/// A path through a guard.
+#[derive(Clone)]
+struct Path {
+    at: u32,
+    stack: Vec<Word>,
+    /// Functions that are being run: where to go on, and their variables.
+    calls: Vec<(u32, Vec<Word>)>,
+    holding: Vec<Word>,
+}
+
+/// Looks for a source of all values that a rendezvous leaves open.
+pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -> Option<Source> {
+    if open.is_empty() || participants.iter().any(|one| !one.way.is_empty()) {
+        return None;
+    }
+    let code = &compiled.code;
+    let action = |one: &Participant| &code.actions[one.action as usize];
+    if !participants.iter().all(|one| patterns_never_fail(code, action(one))) {
+        return None;
+    }
+    // What a guard refuses may be left out only if no error is missed: neither it nor an earlier one may fail.
+    let never_fails = |one: &&Participant| {
+        action(one).guard.is_none_or(|guard| code_never_fails(code, guard))
+    };
+    participants.iter().take_while(never_fails).enumerate().find_map(|(number, one)| {
+        necessary(compiled, one.action)?.into_iter().find_map(|condition| {
+            let Word::Member { element, set, ty } = condition else { return None };
+            let Word::Slot(slot) = *set else { return None };
+            let shape = &compiled.types[ty];
+            let (Kind::List { sorted, set, .. }, Storage::Row) = (&shape.kind, shape.storage) else { return None };
+            let words = shape.element.words;
+            if words as usize != element.len() {
+                return None;
+            }
+            let element = pieces(compiled, one, open, &element)?;
+            let mut found = Vec::new();
+            element.iter().for_each(|piece| open_places(piece, &mut found));
+            let mut each = found.clone();
+            each.sort_unstable();
+            each.dedup();
+            let ascending = *sorted && *set && found == open;
+            (each == open).then_some(Source { participant: number, slot, words, element, ascending })
+        })
+    })
+}
+
+/// The open places that a piece names, in the order of the element's parts.
+fn open_places(piece: &Piece, found: &mut Vec<u32>) {
+    match piece {
+        Piece::Open(place) | Piece::OpenWide(place, _) => found.push(*place),
+        Piece::Packed { fields, .. } => fields.iter().for_each(|(_, _, field)| open_places(field, found)),
+        Piece::Slot(_) | Piece::Constant(_) => {}
+    }
+}
+
+/// What the words of an element have to be.
+fn pieces(compiled: &Compiled, one: &Participant, open: &[u32], words: &[Word]) -> Option<Vec<Piece>> {
+    let offers = &compiled.code.actions[one.action as usize].offers;
+    // The place that keeps its value in a slot, from the first one on.
+    let received = |slot: u32| {
+        offers.iter().enumerate().find_map(|(place, &(offer, ty))| match offer {
+            OfferCode::Variable(first) => {
+                let shape = &compiled.types[ty.index()];
+                (first..first + shape.words()).contains(&slot).then_some((place as u32, first, shape))
+            }
+            _ => None,
+        })
+    };
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        pieces.push(match word {
+            &Word::Slot(slot) => match received(slot) {
+                None => Piece::Slot(slot),
+                Some((place, first, shape)) if shape.storage == Storage::Wide => {
+                    let whole = (first..first + shape.words()).map(Word::Slot);
+                    if !whole.eq(words[at - 1..].iter().take(shape.words() as usize).cloned())
+                        || !open.contains(&place)
+                    {
+                        return None;
+                    }
+                    at += shape.words() as usize - 1;
+                    Piece::OpenWide(place, shape.words())
+                }
+                Some((place, ..)) if open.contains(&place) => Piece::Open(place),
+                // It was received, but somebody fixes it: the slot has it by then.
+                Some(_) => Piece::Slot(slot),
+            },
+            &Word::Constant(value) => Piece::Constant(value),
+            Word::Packed(number, fields) => {
+                let pack = &compiled.code.packs[*number as usize];
+                let inner = pieces_of_fields(compiled, one, open, fields)?;
+                let fields = pack.fields.iter().zip(inner).map(|(&(shift, mask), piece)| (shift, mask, piece));
+                Piece::Packed { tag: pack.tag, fields: fields.collect() }
+            }
+            Word::Member { .. } | Word::Other => return None,
+        });
+    }
+    Some(pieces)
+}
+
+/// Fields of packed values have one word each.
+fn pieces_of_fields(compiled: &Compiled, one: &Participant, open: &[u32], fields: &[Word]) -> Option<Vec<Piece>> {
+    let mut found = Vec::with_capacity(fields.len());
+    for field in fields {
+        found.extend(pieces(compiled, one, open, std::slice::from_ref(field))?);
+    }
+    Some(found)
+}
+
+/// Conditions that hold whenever the guard of an action does.
+fn necessary(compiled: &Compiled, action: u32) -> Option<Vec<Word>> {
+    let guard = compiled.code.actions[action as usize].guard?;
+    let start = Path { at: guard, stack: Vec::new(), calls: Vec::new(), holding: Vec::new() };
+    let mut todo = vec![start];
+    let mut common: Option<Vec<Word>> = None;
+    let (mut paths, mut ops) = (0, 0);
+    while let Some(mut path) = todo.pop() {
+        paths += 1;
+        loop {
+            ops += 1;
+            if paths > MOST_PATHS || ops > MOST_OPS {
+                return None;
+            }
+            match step(compiled, &mut path, &mut todo)? {
+                Next::On => {}
+                Next::Decided(Word::Constant(0)) => break,
+                Next::Decided(answer) => {
+                    path.holding.push(answer);
+                    match &mut common {
+                        Some(common) => common.retain(|condition| path.holding.contains(condition)),
+                        None => common = Some(std::mem::take(&mut path.holding)),
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    common
+}
+
+enum Next {
+    On,
+    /// The guard has been evaluated.
+    Decided(Word),
+}
+
+/// Takes one instruction of a path; the other way of a branch is left to do.
+fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Next> {
+    let code = &compiled.code;
+    let at = path.at;
+    path.at += 1;
+    let Path { stack, calls, .. } = path;
+    let keep = |stack: &mut Vec<Word>, words: usize| {
+        let first = stack.len().checked_sub(words)?;
+        Some(stack.split_off(first))
+    };
+    match code.ops[at as usize] {
+        Op::Push(value) => stack.push(Word::Constant(value)),
+        Op::LoadSlot(slot) => stack.push(Word::Slot(slot)),
+        Op::LoadSlots(slot, words) => stack.extend((slot..slot + words).map(Word::Slot)),
+        Op::LoadPart(number) => {
+            let part = code.parts[number as usize];
+            if part.indexed {
+                stack.pop()?;
+                stack.resize(stack.len() + part.words as usize, Word::Other);
+            } else {
+                let first = part.whole.0 + part.from;
+                stack.extend((first..first + part.words).map(Word::Slot));
+            }
+        }
+        Op::LoadLocal(local) => stack.push(calls.last()?.1.get(local as usize)?.clone()),
+        Op::LoadLocals(local, words) => {
+            let variables = &calls.last()?.1;
+            stack.extend_from_slice(variables.get(local as usize..(local + words) as usize)?);
+        }
+        Op::StoreLocal(local) => {
+            let value = stack.pop()?;
+            *calls.last_mut()?.1.get_mut(local as usize)? = value;
+        }
+        Op::StoreLocals(local, words) => {
+            let values = keep(stack, words as usize)?;
+            let variables = &mut calls.last_mut()?.1;
+            variables.get_mut(local as usize..(local + words) as usize)?.clone_from_slice(&values);
+        }
+        Op::Pick(depth) => stack.push(stack.get(stack.len().checked_sub(1 + depth as usize)?)?.clone()),
+        Op::PickMany(depth, words) => {
+            let first = stack.len().checked_sub(1 + depth as usize)?;
+            let words = stack.get(first..first + words as usize)?.to_vec();
+            stack.extend(words);
+        }
+        Op::Pop(words) => _ = keep(stack, words as usize)?,
+        Op::Pad(words) => stack.resize(stack.len() + words as usize, Word::Constant(0)),
+        Op::Pack(number) => {
+            let fields = keep(stack, code.packs[number as usize].fields.len())?;
+            stack.push(Word::Packed(number, fields));
+        }
+        Op::Slice(total, from, words) => {
+            let value = keep(stack, total as usize)?;
+            stack.extend_from_slice(value.get(from as usize..(from + words) as usize)?);
+        }
+        Op::Bits(shift, mask) => {
+            let value = stack.pop()?;
+            stack.push(match value {
+                Word::Packed(number, fields) => {
+                    let places = &code.packs[number as usize].fields;
+                    let field = places.iter().position(|&place| place == (shift, mask));
+                    field.and_then(|field| fields.get(field).cloned()).unwrap_or(Word::Other)
+                }
+                _ => Word::Other,
+            });
+        }
+        Op::Equal | Op::Less | Op::LessEqual | Op::Modulo | Op::Add(_) | Op::Subtract(_) => {
+            keep(stack, 2)?;
+            stack.push(Word::Other);
+        }
+        Op::EqualMany(words) => {
+            keep(stack, 2 * words as usize)?;
+            stack.push(Word::Other);
+        }
+        Op::Not | Op::Offset(_) | Op::Component(_) | Op::IsEmpty(_) | Op::Tail(_) | Op::IndexOffset(_) => {
+            stack.pop()?;
+            stack.push(Word::Other);
+        }
+        Op::Head(ty) => {
+            stack.pop()?;
+            let words = compiled.types[ty.index()].element.words as usize;
+            stack.resize(stack.len() + words, Word::Other);
+        }
+        Op::AddOffsets => {
+            keep(stack, 2)?;
+            stack.push(Word::Other);
+        }
+        Op::Field(number) => {
+            let (ty, places) = &code.accesses[number as usize];
+            keep(stack, compiled.types[ty.index()].words() as usize)?;
+            let words = places.iter().flatten().next().map_or(1, |place| place.words);
+            stack.resize(stack.len() + words as usize, Word::Other);
+        }
+        Op::Element(ty) => {
+            let shape = &compiled.types[ty.index()];
+            keep(stack, shape.words() as usize + 1)?;
+            stack.resize(stack.len() + shape.element.words as usize, Word::Other);
+        }
+        Op::Apply(number) => {
+            let application = &code.applications[number as usize];
+            let mut operands = keep(stack, application.words as usize)?;
+            let results = compiled.types[application.result.index()].words() as usize;
+            if application.operation == Builtin::Member && operands.len() > 1 {
+                let set = Box::new(operands.pop()?);
+                stack.push(Word::Member { element: operands, set, ty: application.second.index() });
+            } else {
+                stack.resize(stack.len() + results, Word::Other);
+            }
+        }
+        Op::Jump(target) if target > at => path.at = target,
+        Op::JumpIfFalse(target) | Op::JumpIfTrue(target) if target > at => {
+            let condition = stack.pop()?;
+            let if_true = matches!(code.ops[at as usize], Op::JumpIfTrue(_));
+            let (true_at, false_at) = if if_true { (target, at + 1) } else { (at + 1, target) };
+            match condition {
+                Word::Constant(0) => path.at = false_at,
+                Word::Constant(_) => path.at = true_at,
+                condition => {
+                    todo.push(Path { at: false_at, ..path.clone() });
+                    path.at = true_at;
+                    path.holding.push(condition);
+                }
+            }
+        }
+        Op::Call(number) if calls.len() < DEEPEST => {
+            let function = code.functions[number as usize];
+            let mut variables = keep(stack, function.arguments as usize)?;
+            variables.resize(function.variables as usize, Word::Constant(0));
+            calls.push((at + 1, variables));
+            path.at = function.address;
+        }
+        Op::Return(_) => path.at = calls.pop()?.0,
+        Op::Mark(_) | Op::Decide(_) | Op::Landings(_) => {}
+        Op::Done => return Some(Next::Decided(stack.pop()?)),
+        // A path that fails accepts nothing.
+        Op::Fail(_) | Op::Raise(_) => return Some(Next::Decided(Word::Constant(0))),
+        _ => return None,
+    }
+    Some(Next::On)
+}
