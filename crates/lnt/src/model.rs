@@ -52,8 +52,8 @@ pub struct LntModel {
     profile_types: Vec<Vec<TypeId>>,
     /// The profile of each action.
     pub(crate) profiles: Vec<u32>,
-    /// For each fork and gate, the number of the rule that concerns it, counted from 1, or 0.
-    pub(crate) rules: Vec<Vec<u32>>,
+    /// For each fork, child and gate, the number of the rule that concerns it, counted from 1, or 0.
+    pub(crate) rules: Vec<Vec<Vec<u32>>>,
     /// For each region, the slots of the bodies that it interrupts by acting.
     pub(crate) interrupted: Vec<Vec<Range<u32>>>,
     /// What happens where, looked up on every step.
@@ -466,11 +466,14 @@ fn patterns_are_harmless(code: &Code) -> bool {
     patterns.into_iter().all(all_harmless)
 }
 
-fn rule_numbers(code: &Code) -> Vec<Vec<u32>> {
+fn rule_numbers(code: &Code) -> Vec<Vec<Vec<u32>>> {
     let numbers = code.forks.iter().map(|fork| {
-        let mut numbers = vec![0; code.gates.len()];
+        let mut numbers = vec![vec![0; code.gates.len()]; fork.children.len()];
         for (index, rule) in fork.rules.iter().enumerate() {
-            numbers[rule.gate as usize] = index as u32 + 1;
+            // Who does not list a gate is free to use it alone.
+            for &member in &rule.members {
+                numbers[member as usize][rule.gate as usize] = index as u32 + 1;
+            }
         }
         numbers
     });

@@ -95,16 +95,27 @@ impl Piece {
 pub struct MeetingPiece {
     code: MeetingCode,
     opening: Opening,
-    /// Whether records tell which constructs fired.
-    marked: bool,
+    /// How many words a record has: values, packed target, and where marks start and end, if they are told.
+    record: usize,
+    /// How many words a candidate has, and how many records there are at most for each, or in all without candidates.
+    each: usize,
+    most: usize,
+    /// Whether candidates come as a list.
+    listed: bool,
 }
 
 impl MeetingPiece {
     /// Code that was built with the signature of [`MeetingCode`].
-    fn new(code: *const u8, opening: Opening, marked: bool) -> Self {
+    fn new(code: *const u8, opening: Opening, words: usize, marked: bool) -> Self {
         // SAFETY: see the module's head; `translate` alone calls this.
         let code = unsafe { std::mem::transmute::<*const u8, MeetingCode>(code) };
-        Self { code, opening, marked }
+        let each = match &opening.source {
+            Some(source) => source.words as usize,
+            None => opening.places.len(),
+        };
+        let record = opening.values as usize + words + if marked { 2 } else { 0 };
+        let listed = opening.ranges.is_none();
+        Self { code, record, each: each.max(1), most: opening.combinations(1), listed, opening }
     }
 
     /// The values that nobody fixes.
@@ -171,13 +182,8 @@ impl Native {
         if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
             return None;
         }
-        let each = match &piece.opening.source {
-            Some(source) => source.words as usize,
-            None => piece.opening.places.len(),
-        };
-        let listed = list.len() / each.max(1);
-        let most = piece.opening.combinations(listed);
-        let end = first + most * self.record_length(piece);
+        let listed = if piece.listed { list.len() / piece.each } else { 1 };
+        let end = first + listed * piece.most * piece.record;
         if records.len() < end {
             records.resize(end, 0);
         }
@@ -191,10 +197,10 @@ impl Native {
         usize::try_from(count).ok()
     }
 
-    /// How many words a record of a rendezvous has: values, packed target, and where marks start and end.
+    /// How many words a record of a rendezvous has.
     #[inline]
-    pub fn record_length(&self, meeting: &MeetingPiece) -> usize {
-        meeting.opening.values as usize + self.words + if meeting.marked { 2 } else { 0 }
+    pub fn record_length(&self, piece: &MeetingPiece) -> usize {
+        piece.record
     }
 
     /// Runs the piece that starts at an address; nothing if there is none or it gave up, and all is as before.
@@ -386,6 +392,35 @@ extern "C" fn row_member(context: *mut Context, word: u32, row: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
     u32::from(machine.values.row(row).contains(&word))
+}
+
+/// An ascending row with a word, once.
+extern "C" fn row_insert(context: *mut Context, word: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    let known = machine.values.kept_row(row);
+    match known.binary_search(&word) {
+        Ok(_) => row,
+        Err(at) => machine.values.build(|_, scratch| {
+            scratch.extend_from_slice(&known[..at]);
+            scratch.push(word);
+            scratch.extend_from_slice(&known[at..]);
+        }),
+    }
+}
+
+/// An ascending row without a word.
+extern "C" fn row_remove(context: *mut Context, word: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    let known = machine.values.kept_row(row);
+    match known.binary_search(&word) {
+        Err(_) => row,
+        Ok(at) => machine.values.build(|_, scratch| {
+            scratch.extend_from_slice(&known[..at]);
+            scratch.extend_from_slice(&known[at + 1..]);
+        }),
+    }
 }
 
 /// Applies a predefined operation whose result has one word; 0 if that went well, and then it is the first word.

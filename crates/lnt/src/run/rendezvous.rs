@@ -99,7 +99,7 @@ pub fn configuration(
     code: &Code,
     types: &[Representation],
     shortcuts: &Shortcuts,
-    rules: &[Vec<u32>],
+    rules: &[Vec<Vec<u32>>],
     profiles: &[u32],
     location: &dyn Fn(u32) -> u32,
 ) -> Option<Configuration> {
@@ -142,7 +142,7 @@ struct Listing<'c> {
     code: &'c Code,
     types: &'c [Representation],
     shortcuts: &'c Shortcuts,
-    rules: &'c [Vec<u32>],
+    rules: &'c [Vec<Vec<u32>>],
     profiles: &'c [u32],
     location: &'c dyn Fn(u32) -> u32,
     found: Configuration,
@@ -164,7 +164,7 @@ impl Listing<'_> {
         let mut concerned: Vec<Vec<(u32, Rendezvous)>> = vec![Vec::new(); description.rules.len()];
         for (number, &child) in description.children.iter().enumerate() {
             for offer in self.of_region(child)? {
-                match self.rules[fork as usize][offer.gate as usize] {
+                match self.rules[fork as usize][number][offer.gate as usize] {
                     0 => offered.push(offer),
                     rule => concerned[rule as usize - 1].push((number as u32, offer)),
                 }

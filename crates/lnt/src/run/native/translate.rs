@@ -71,6 +71,8 @@ pub(super) fn translate(
     builder.symbol("row_cons", super::row_cons as *const u8);
     builder.symbol("row_append", super::row_append as *const u8);
     builder.symbol("row_member", super::row_member as *const u8);
+    builder.symbol("row_insert", super::row_insert as *const u8);
+    builder.symbol("row_remove", super::row_remove as *const u8);
     builder.symbol("apply", super::apply as *const u8);
     builder.symbol("mark", super::mark as *const u8);
     builder.symbol("recall", super::recall as *const u8);
@@ -95,6 +97,8 @@ pub(super) fn translate(
         row_cons: import("row_cons", &[pointer, word, word], Some(word))?,
         row_append: import("row_append", &[pointer, word, word], Some(word))?,
         row_member: import("row_member", &[pointer, word, word], Some(word))?,
+        row_insert: import("row_insert", &[pointer, word, word], Some(word))?,
+        row_remove: import("row_remove", &[pointer, word, word], Some(word))?,
         apply: import("apply", &[pointer, word, pointer, word], Some(word))?,
         mark: import("mark", &[pointer, word], None)?,
         recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
@@ -166,10 +170,10 @@ pub(super) fn translate(
             (Start::Meeting(number), Some(configuration)) => {
                 let opening = opening(compiled, &configuration.rendezvous[number as usize].participants);
                 let marked = meeting::is_marked(compiled);
-                native.meetings[number as usize] = Some(MeetingPiece::new(code, opening, marked));
+                native.meetings[number as usize] = Some(MeetingPiece::new(code, opening, layout.words(), marked));
             }
             (Start::Probe(number), _) => {
-                native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), false));
+                native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), 0, false));
             }
             _ => {}
         }
@@ -453,6 +457,8 @@ struct Helpers {
     row_cons: FuncId,
     row_append: FuncId,
     row_member: FuncId,
+    row_insert: FuncId,
+    row_remove: FuncId,
     apply: FuncId,
     mark: FuncId,
     recall: FuncId,
@@ -973,15 +979,11 @@ impl<'b> Building<'b> {
             }
             Op::IsEmpty(ty) => {
                 let value = self.pop()?;
-                let zero = self.constant(0);
-                let length = match compiled.types[ty.index()].storage {
-                    Storage::Packed => value,
-                    _ => {
-                        self.push_call(self.helpers.row_length, &[value]);
-                        self.pop()?
-                    }
+                let empty = match compiled.types[ty.index()].storage {
+                    Storage::Packed => self.constant(0),
+                    _ => self.word(compiled.values.intern(&[])),
                 };
-                self.push_comparison(IntCC::Equal, length, zero);
+                self.push_comparison(IntCC::Equal, value, empty);
             }
             Op::Head(ty) if is_mask(&compiled.types[ty.index()]) => {
                 let mask = self.pop()?;
@@ -1363,20 +1365,23 @@ impl<'b> Building<'b> {
         let plain = |shape: &Representation| {
             is_narrow_row(shape) && matches!(shape.kind, Kind::List { sorted: false, set: false, .. })
         };
+        // Sets whose elements are ordered as their words are.
+        let ascending = |element: &Representation, set: &Representation| {
+            element.ordered
+                && element.words() == 1
+                && is_narrow_row(set)
+                && matches!(set.kind, Kind::List { sorted: true, set: true, .. })
+        };
         match application.operation {
             Builtin::Head if is_narrow_row(operand) => {
                 let row = self.pop()?;
-                self.push_call(self.helpers.row_length, &[row]);
-                let length = self.pop()?;
-                self.require(length);
+                self.require_elements(row);
                 let first = self.word(0);
                 self.push_call(self.helpers.component, &[row, first]);
             }
             Builtin::Tail if is_narrow_row(operand) => {
                 let row = self.pop()?;
-                self.push_call(self.helpers.row_length, &[row]);
-                let length = self.pop()?;
-                self.require(length);
+                self.require_elements(row);
                 let one = self.word(1);
                 self.push_call(self.helpers.row_tail, &[row, one]);
             }
@@ -1395,6 +1400,14 @@ impl<'b> Building<'b> {
             Builtin::Append if plain(second) => {
                 let (row, word) = (self.pop()?, self.pop()?);
                 self.push_call(self.helpers.row_append, &[word, row]);
+            }
+            Builtin::Insert | Builtin::Cons | Builtin::Append if ascending(operand, second) => {
+                let (row, word) = (self.pop()?, self.pop()?);
+                self.push_call(self.helpers.row_insert, &[word, row]);
+            }
+            Builtin::Remove if ascending(operand, second) => {
+                let (row, word) = (self.pop()?, self.pop()?);
+                self.push_call(self.helpers.row_remove, &[word, row]);
             }
             Builtin::Member if is_narrow_row(second) => {
                 let (row, word) = (self.pop()?, self.pop()?);
@@ -1418,6 +1431,13 @@ impl<'b> Building<'b> {
             _ => return Some(false),
         }
         Some(true)
+    }
+
+    /// Gives up on a row without elements.
+    fn require_elements(&mut self, row: Value) {
+        let empty = self.word(self.compiled.values.intern(&[]));
+        let good = self.builder.ins().icmp(IntCC::NotEqual, row, empty);
+        self.require(good);
     }
 
     /// Where words lie that helpers work on.

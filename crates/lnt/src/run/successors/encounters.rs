@@ -61,7 +61,7 @@ impl LntWorker<'_> {
             for index in self.range(first, child) {
                 let offer = self.offers[index];
                 let wanted = self.wanted_parts(&offer);
-                let rule = self.model.rules[fork as usize][offer.gate as usize];
+                let rule = self.model.rules[fork as usize][child][offer.gate as usize];
                 if wanted.is_empty() || rule == 0 {
                     continue;
                 }

@@ -346,7 +346,10 @@ impl LntWorker<'_> {
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
+        // What guards fire while they name values is not told.
+        let marks = std::mem::take(&mut self.machine.marks);
         let found = self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates);
+        self.machine.marks = marks;
         if found.is_some() && slots.len() <= KEY {
             lists.remember(wanted, &candidates);
         }

@@ -11,7 +11,7 @@ impl LntWorker<'_> {
         concerned.resize_with(rules.len().max(concerned.len()), Vec::new);
         let start = self.bounds[first].0 as usize;
         let mut kept = start;
-        for child in first..self.bounds.len() - 1 {
+        for (child, rule_numbers) in (first..self.bounds.len() - 1).zip(rule_numbers) {
             for index in self.bounds[child].0 as usize..self.bounds[child + 1].0 as usize {
                 let offer = self.offers[index];
                 match rule_numbers[offer.gate as usize] {
