@@ -190,6 +190,21 @@ impl LntModel {
         plans.entry(configuration.to_vec()).or_insert_with(make).clone()
     }
 
+    /// A plan for a configuration that is newer than the one at hand, made by whoever asks first.
+    pub(crate) fn newer_plan(
+        &self,
+        configuration: &[(u32, u32)],
+        plan: &Arc<Plan>,
+        make: impl FnOnce() -> Option<Arc<Plan>>,
+    ) -> Option<Arc<Plan>> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = plans.entry(configuration.to_vec()).or_default();
+        if known.as_ref().is_some_and(|known| Arc::ptr_eq(known, plan)) {
+            *known = make();
+        }
+        known.clone()
+    }
+
     /// Those of the program's warnings that concern what the root reaches: not what stands in processes and functions
     /// that never run.
     pub fn relevant(&self, mut warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {

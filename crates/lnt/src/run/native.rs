@@ -140,6 +140,15 @@ pub struct Meeting<'m> {
     pub first: usize,
 }
 
+/// Rendezvous and probes to be translated.
+#[derive(Clone, Copy)]
+pub struct Chosen<'c> {
+    /// Those of a configuration.
+    pub configuration: &'c Configuration,
+    /// Which of the rendezvous, and behind them which of the probes.
+    pub which: &'c [bool],
+}
+
 /// The native code of a program.
 pub struct Native {
     /// By address, the number of the piece that starts there, counted from 1.
@@ -159,8 +168,8 @@ pub struct Native {
 impl Native {
     /// Translates what can be: the rendezvous of a configuration, or else single pieces of code. Nothing on machines that
     /// Cranelift does not know.
-    pub fn new(compiled: &Compiled, layout: &Layout, configuration: Option<&Configuration>) -> Option<Self> {
-        translate::translate(compiled, layout, configuration)
+    pub fn new(compiled: &Compiled, layout: &Layout, chosen: Option<Chosen<'_>>) -> Option<Self> {
+        translate::translate(compiled, layout, chosen)
     }
 
     /// A rendezvous of the configuration, if it could be translated.

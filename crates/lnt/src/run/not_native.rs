@@ -4,6 +4,7 @@ use model::Layout;
 
 use super::machine::{Halt, Machine};
 use super::rendezvous::Configuration;
+use super::sources::Source;
 use crate::compile::Compiled;
 
 /// No machine code.
@@ -23,10 +24,11 @@ pub struct Opening {
     pub places: Vec<u32>,
     pub ranges: Option<Vec<(u32, u32)>>,
     pub values: u32,
+    pub source: Option<Source>,
 }
 
 impl Native {
-    pub fn new(_: &Compiled, _: &Layout, _: Option<&Configuration>) -> Option<Self> {
+    pub fn new(_: &Compiled, _: &Layout, _: Option<Chosen<'_>>) -> Option<Self> {
         None
     }
 
@@ -53,6 +55,13 @@ impl Native {
     pub fn call(&self, _: &mut Machine<'_>, _: u32) -> bool {
         match *self {}
     }
+}
+
+/// Rendezvous and probes to be translated.
+#[derive(Clone, Copy)]
+pub struct Chosen<'c> {
+    pub configuration: &'c Configuration,
+    pub which: &'c [bool],
 }
 
 /// What a rendezvous works on.

@@ -15,8 +15,8 @@ use crate::compile::types::{Kind, Representation};
 const MOST_RENDEZVOUS: usize = 2048;
 /// Longer silent ways, counted in choices, are not followed.
 const MOST_LEGS: usize = 4;
-/// As many values are tried one after the other.
-pub const FEW_VALUES: u64 = 64;
+/// More values than this are not chosen silently.
+const MOST_CHOSEN: u32 = 1024;
 
 /// The first word of a type's values and how many there are, where all words between are values.
 pub fn range_of(shape: &Representation) -> Option<(u32, u32)> {
@@ -44,7 +44,7 @@ pub struct Leg {
 }
 
 /// A region that takes part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Participant {
     /// The region, and where it rests.
     pub region: u32,
@@ -112,19 +112,27 @@ pub fn configuration(
     Some(found)
 }
 
-/// Locations where a value is chosen silently are open if several rendezvous may come of it: those would have to be told
-/// value by value.
+/// Offers that come of a value that is chosen silently are told value by value, with all that follows from each. A rendezvous
+/// goes through all values by itself: that is the same order unless another one begins with the same participants up to
+/// that choice and is possible at the same time. Locations with such choices are left open.
 fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
-    let chooses = |one: &Participant| {
-        one.way.iter().any(|leg| matches!(code.ops[leg.to as usize], Op::AnyValue(..)))
-    };
-    let places: Vec<(u32, u32)> =
-        found.rendezvous.iter().flat_map(|one| &one.participants).map(|one| (one.region, one.location)).collect();
+    let chooses = |one: &Participant| one.way.iter().rposition(|leg| is_choice_of_value(code, leg));
     let mut open: Vec<(u32, u32)> = Vec::new();
-    for one in found.rendezvous.iter().flat_map(|one| &one.participants).filter(|one| chooses(one)) {
-        let place = (one.region, one.location);
-        if places.iter().filter(|&&other| other == place).count() > 1 {
-            open.push(place);
+    for (number, one) in found.rendezvous.iter().enumerate() {
+        for (at, chooser) in one.participants.iter().enumerate() {
+            let Some(last) = chooses(chooser) else { continue };
+            let disturbs = |other: &Rendezvous| {
+                let Some(same) = other.participants.get(at) else { return false };
+                let shared = |leg: &Leg| same.way.contains(leg) && is_choice_of_value(code, leg);
+                one.participants[..at] == other.participants[..at]
+                    && (same.region, same.location) == (chooser.region, chooser.location)
+                    && chooser.way[..=last].iter().any(shared)
+                    && at_once(one, other)
+            };
+            let others = found.rendezvous.iter().enumerate();
+            if others.filter(|&(other, _)| other != number).any(|(_, other)| disturbs(other)) {
+                open.push((chooser.region, chooser.location));
+            }
         }
     }
     for leaf in &mut found.leaves {
@@ -136,6 +144,17 @@ fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
     }
     found.rendezvous.retain(|one| !one.participants.iter().any(|one| open.contains(&(one.region, one.location))));
     found.probes.retain(|one| !open.contains(&(one.region, one.location)));
+}
+
+fn is_choice_of_value(code: &Code, leg: &Leg) -> bool {
+    matches!(code.ops[leg.to as usize], Op::AnyValue(..))
+}
+
+/// Whether two rendezvous can be possible in the same state.
+fn at_once(one: &Rendezvous, other: &Rendezvous) -> bool {
+    one.participants.iter().all(|a| {
+        other.participants.iter().all(|b| a.region != b.region || a.location == b.location)
+    })
 }
 
 struct Listing<'c> {
@@ -295,7 +314,7 @@ impl Listing<'_> {
             }
             Op::AnyValue(_, ty) => {
                 let (_, count) = range_of(&self.types[ty.index()])?;
-                if !(1..=FEW_VALUES).contains(&u64::from(count)) {
+                if !(1..=MOST_CHOSEN).contains(&count) {
                     return None;
                 }
                 // A region that rests at it comes there at once.

@@ -23,7 +23,7 @@ pub use meeting::Opening;
 use meeting::{Meeting, opening};
 use model::Layout;
 
-use super::{BLOCKED, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
+use super::{BLOCKED, Chosen, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
@@ -50,8 +50,9 @@ enum Start {
 pub(super) fn translate(
     compiled: &Compiled,
     layout: &Layout,
-    configuration: Option<&Configuration>,
+    chosen: Option<Chosen<'_>>,
 ) -> Option<Native> {
+    let configuration = chosen.map(|chosen| chosen.configuration);
     let mut flags = settings::builder();
     for (name, value) in [
         ("opt_level", "speed"),
@@ -117,7 +118,7 @@ pub(super) fn translate(
     let meeting_signature = signature_of(&[pointer, pointer, pointer, pointer, pointer, pointer, word]);
 
     let code = &compiled.code;
-    let outlines = outlines(compiled, configuration);
+    let outlines = outlines(compiled, chosen);
     let mut translator = Translator {
         compiled,
         layout,
@@ -204,13 +205,15 @@ struct Outline {
 }
 
 /// All pieces, functions first and in order.
-fn outlines(compiled: &Compiled, configuration: Option<&Configuration>) -> Vec<Outline> {
+fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
     let code = &compiled.code;
+    let configuration = chosen.map(|chosen| chosen.configuration);
     let mut starts: Vec<Start> = (0..code.functions.len() as u32).map(Start::Function).collect();
-    match configuration {
-        Some(configuration) => {
-            starts.extend((0..configuration.rendezvous.len() as u32).map(Start::Meeting));
-            starts.extend((0..configuration.probes.len() as u32).map(Start::Probe));
+    match chosen {
+        Some(Chosen { configuration, which }) => {
+            let meetings = (0..configuration.rendezvous.len() as u32).map(Start::Meeting);
+            let probes = (0..configuration.probes.len() as u32).map(Start::Probe);
+            starts.extend(meetings.chain(probes).zip(which).filter(|one| *one.1).map(|one| one.0));
         }
         None => starts.extend(pieces(compiled)),
     }
@@ -258,6 +261,9 @@ fn outlines(compiled: &Compiled, configuration: Option<&Configuration>) -> Vec<O
         Outline { start, calls, helped, id: None, translatable, takes_long }
     };
     let mut outlines: Vec<Outline> = starts.into_iter().map(outline).collect();
+    if chosen.is_some() {
+        leave_unused(&mut outlines, code.functions.len());
+    }
     // What calls a function that stays with the interpreter stays there too.
     loop {
         let lost: Vec<usize> = (0..outlines.len())
@@ -268,6 +274,20 @@ fn outlines(compiled: &Compiled, configuration: Option<&Configuration>) -> Vec<O
             return outlines;
         }
         lost.into_iter().for_each(|at| outlines[at].translatable = false);
+    }
+}
+
+/// Leaves functions out that nothing calls which is translated.
+fn leave_unused(outlines: &mut [Outline], functions: usize) {
+    let mut used = vec![false; functions];
+    let mut todo: Vec<u32> = outlines[functions..].iter().flat_map(|outline| outline.calls.clone()).collect();
+    while let Some(function) = todo.pop() {
+        if !std::mem::replace(&mut used[function as usize], true) {
+            todo.extend_from_slice(&outlines[function as usize].calls);
+        }
+    }
+    for (outline, used) in outlines.iter_mut().zip(used) {
+        outline.translatable &= used;
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool, AtomicU32};
 
 use lts::{LabelId, OriginId};
 use model::{ModelError, Step};
@@ -16,12 +17,15 @@ use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::{EXIT_GATE, LntModel};
 use crate::run::decisive;
-use crate::run::native::{Meeting, MeetingPiece, Native};
+use crate::run::native::{Chosen, Meeting, MeetingPiece, Native};
 use crate::run::rendezvous::{Configuration, Place, Rendezvous, configuration};
 use crate::run::shortcuts::Rest;
 
 /// A configuration that was met this often is worth machine code.
-const OFTEN: u32 = 1000;
+const OFTEN: u32 = 500;
+/// After so many states that need more than is translated, it will be; then after more of them by this factor.
+const FIRST_MISSES: u32 = 200;
+const MORE: u32 = 8;
 /// More configurations than this are not looked at.
 const MOST_CONFIGURATIONS: usize = 8;
 /// Labels of rendezvous whose values have at most this many bits are looked up in an array.
@@ -53,10 +57,17 @@ struct LeafPlan {
     allows: Vec<u64>,
 }
 
-/// Machine code for a configuration.
+/// Machine code for a configuration: at first for no rendezvous, then for those that were wanted.
 pub(crate) struct Plan {
-    configuration: Configuration,
+    configuration: Arc<Configuration>,
     native: Native,
+    /// Which rendezvous and probes were translated, or tried to be; also as bits.
+    translated: Vec<bool>,
+    translated_sets: Vec<u64>,
+    /// Which were wanted and are not translated, and in how many states; after so many, they will be.
+    wanted: Vec<AtomicBool>,
+    missed: AtomicU32,
+    limit: u32,
     /// Where the regions that fork rest.
     forking: Vec<(Field, u32)>,
     leaves: Vec<LeafPlan>,
@@ -69,9 +80,15 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    fn new(model: &LntModel, configuration: Configuration) -> Option<Self> {
+    fn new(
+        model: &LntModel,
+        configuration: Arc<Configuration>,
+        translated: Vec<bool>,
+        limit: u32,
+    ) -> Option<Self> {
         let code = &model.compiled.code;
-        let native = Native::new(&model.compiled, &model.layout, Some(&configuration))?;
+        let chosen = Chosen { configuration: &configuration, which: &translated };
+        let native = Native::new(&model.compiled, &model.layout, Some(chosen))?;
         let field = |slot: u32| {
             let (word, shift, mask) = model.layout.place(slot as usize);
             Field { word, shift, mask }
@@ -124,7 +141,50 @@ impl Plan {
             slots
         };
         let decisive = configuration.rendezvous.iter().enumerate().map(decisive).collect();
-        Some(Self { forking, leaves, radices, decisive, sets, native, configuration })
+        let wanted = translated.iter().map(|_| AtomicBool::new(false)).collect();
+        let missed = AtomicU32::new(0);
+        let mut translated_sets = vec![0; sets];
+        for (number, _) in translated.iter().enumerate().filter(|one| *one.1) {
+            translated_sets[number / 64] |= 1 << (number % 64);
+        }
+        Some(Self {
+            translated_sets,
+            forking,
+            leaves,
+            radices,
+            decisive,
+            sets,
+            native,
+            translated,
+            wanted,
+            missed,
+            limit,
+            configuration,
+        })
+    }
+
+    /// The same with machine code for what was wanted.
+    fn extended(&self, model: &LntModel) -> Option<Self> {
+        let wanted = self.wanted.iter().map(|wanted| wanted.load(atomic::Ordering::Relaxed));
+        let translated = self.translated.iter().zip(wanted).map(|(&before, wanted)| before || wanted).collect();
+        Self::new(model, self.configuration.clone(), translated, self.limit.saturating_mul(MORE))
+    }
+
+    /// Notes the rendezvous that are possible but not translated. Gives whether it is time to do that.
+    #[cold]
+    fn miss(&self, possible: &[u64]) -> bool {
+        for (number, wanted) in self.wanted.iter().enumerate() {
+            if possible[number / 64] >> (number % 64) & 1 != 0 && !self.translated[number] {
+                wanted.store(true, atomic::Ordering::Relaxed);
+            }
+        }
+        self.missed.fetch_add(1, atomic::Ordering::Relaxed) + 1 >= self.limit
+    }
+
+    /// Whether all that is possible is translated, or was tried to be.
+    #[inline]
+    fn has_all(&self, possible: &[u64]) -> bool {
+        possible.iter().zip(&self.translated_sets).all(|(&possible, &translated)| possible & !translated == 0)
     }
 
     #[inline]
@@ -245,6 +305,12 @@ impl LntWorker<'_> {
         }
         let Some(plan) = meetings.plan.clone() else { return Ok(false) };
         if !self.find_possible(&plan, meetings) {
+            return Ok(false);
+        }
+        if !plan.has_all(&meetings.possible) {
+            if plan.miss(&meetings.possible) {
+                self.extend_plan(meetings, &plan);
+            }
             return Ok(false);
         }
         self.forget_state();
@@ -562,13 +628,24 @@ impl LntWorker<'_> {
         if *count == if self.model.eager { 1 } else { OFTEN } {
             *plan = self.model.plan(&key, || self.make_plan());
         }
-        if let Some(plan) = plan {
+        if let Some(plan) = plan.clone() {
             meetings.labels.clear();
             meetings.labels.resize(plan.configuration.rendezvous.len(), Vec::new());
             meetings.other_labels.fill(KnownLabel::default());
             meetings.lists.clear();
-            meetings.plan = Some(plan.clone());
+            meetings.plan = Some(plan);
         }
+    }
+
+    /// Takes a plan that has more, made by whoever asks first.
+    #[cold]
+    fn extend_plan(&self, meetings: &mut Meetings, plan: &Arc<Plan>) {
+        let key = &plan.configuration.forking;
+        let extended = self.model.newer_plan(key, plan, || plan.extended(self.model).map(Arc::new));
+        if let Some((_, known)) = meetings.known.get_mut(key) {
+            known.clone_from(&extended);
+        }
+        meetings.plan = extended;
     }
 
     /// The regions that fork, and where they rest.
@@ -609,6 +686,7 @@ impl LntWorker<'_> {
         if !found.rendezvous.iter().all(is_simple) {
             return None;
         }
-        Plan::new(model, found).map(Arc::new)
+        let all = found.rendezvous.len() + found.probes.len();
+        Plan::new(model, Arc::new(found), vec![model.eager; all], FIRST_MISSES).map(Arc::new)
     }
 }

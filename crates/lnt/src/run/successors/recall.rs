@@ -16,9 +16,9 @@ use crate::run::rest::rest;
 use crate::run::shortcuts::Next;
 
 /// After so many states, machine code pays.
-const MANY_STATES: u32 = 1000;
+const MANY_STATES: u32 = 500;
 /// So many of them left to offers, and their pieces of code become machine code, too.
-const MANY_LEFT: u32 = 200;
+const MANY_LEFT: u32 = 2000;
 
 /// Computes steps out of packed states on one thread.
 pub struct PackedLntWorker<'a> {

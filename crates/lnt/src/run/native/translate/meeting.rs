@@ -18,11 +18,13 @@ use super::{Building, Built, Start, Translator, offset, reached, slot, trusted};
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
-use crate::run::rendezvous::{FEW_VALUES, Participant, range_of};
+use crate::run::rendezvous::{Participant, range_of};
 use crate::run::sources::{Piece, Source, source};
 use crate::typed::TypeId;
 
-/// More values than this are not chosen silently before a rendezvous.
+/// As many values that nobody fixes are tried one after the other; more are to be named.
+const FEW_VALUES: u64 = 64;
+/// More values than this, taken together, are not chosen silently before a rendezvous.
 const MOST_CHOSEN: usize = 4096;
 
 /// The places of a rendezvous that nobody fixes.
