@@ -95,7 +95,7 @@ impl Piece {
 pub struct MeetingPiece {
     code: MeetingCode,
     opening: Opening,
-    /// How many words a record has: values, packed target, and where marks start and end, if they are told.
+    /// How many words a record has: values, packed target, where marks start and end and what was chosen, if told.
     record: usize,
     /// How many words a candidate has, and how many records there are at most for each, or in all without candidates.
     each: usize,
@@ -106,14 +106,14 @@ pub struct MeetingPiece {
 
 impl MeetingPiece {
     /// Code that was built with the signature of [`MeetingCode`].
-    fn new(code: *const u8, opening: Opening, words: usize, marked: bool) -> Self {
+    fn new(code: *const u8, opening: Opening, words: usize) -> Self {
         // SAFETY: see the module's head; `translate` alone calls this.
         let code = unsafe { std::mem::transmute::<*const u8, MeetingCode>(code) };
         let each = match &opening.source {
             Some(source) => source.words as usize,
             None => opening.places.len(),
         };
-        let record = opening.values as usize + words + if marked { 2 } else { 0 };
+        let record = opening.values as usize + words;
         let listed = opening.ranges.is_none();
         Self { code, record, each: each.max(1), most: opening.combinations(1), listed, opening }
     }

@@ -62,6 +62,9 @@ pub struct Rendezvous {
     pub gate: u32,
     pub profile: u32,
     pub participants: Vec<Participant>,
+    /// Steps of neighbours with the same number, unless it is 0, are told by the value that one participant, the same in
+    /// all of them, has chosen silently.
+    pub group: u32,
 }
 
 /// What a leaf does at a location.
@@ -114,8 +117,10 @@ pub fn configuration(
 
 /// Offers that come of a value that is chosen silently are told value by value, with all that follows from each. A rendezvous
 /// goes through all values by itself: that is the same order unless another one begins with the same participants up to
-/// that choice and is possible at the same time. Locations with such choices are left open.
+/// that choice and is possible at the same time. Neighbours that do become a group; locations with other such choices are
+/// left open.
 fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
+    group_neighbours(code, &mut found.rendezvous);
     let chooses = |one: &Participant| one.way.iter().rposition(|leg| is_choice_of_value(code, leg));
     let mut open: Vec<(u32, u32)> = Vec::new();
     for (number, one) in found.rendezvous.iter().enumerate() {
@@ -130,7 +135,8 @@ fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
                     && at_once(one, other)
             };
             let others = found.rendezvous.iter().enumerate();
-            if others.filter(|&(other, _)| other != number).any(|(_, other)| disturbs(other)) {
+            let mut others = others.filter(|&(at, other)| at != number && (one.group == 0 || other.group != one.group));
+            if others.any(|(_, other)| disturbs(other)) {
                 open.push((chooser.region, chooser.location));
             }
         }
@@ -144,6 +150,29 @@ fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
     }
     found.rendezvous.retain(|one| !one.participants.iter().any(|one| open.contains(&(one.region, one.location))));
     found.probes.retain(|one| !open.contains(&(one.region, one.location)));
+}
+
+/// Gives neighbours a common number that differ only in what comes behind the one participant that chooses a value.
+fn group_neighbours(code: &Code, rendezvous: &mut [Rendezvous]) {
+    let chooser = |one: &Rendezvous| {
+        let choices = |one: &Participant| one.way.iter().filter(|leg| is_choice_of_value(code, leg)).count();
+        let all: usize = one.participants.iter().map(choices).sum();
+        one.participants.iter().position(|one| choices(one) == 1).filter(|_| all == 1)
+    };
+    let mut group = 0;
+    for at in 1..rendezvous.len() {
+        let (before, others) = rendezvous.split_at_mut(at);
+        let (last, one) = (&mut before[at - 1], &mut others[0]);
+        let Some(place) = chooser(one).filter(|&place| chooser(last) == Some(place)) else { continue };
+        if one.participants[..=place] != last.participants[..=place] || one.gate != last.gate {
+            continue;
+        }
+        if last.group == 0 {
+            group += 1;
+            last.group = group;
+        }
+        one.group = last.group;
+    }
 }
 
 fn is_choice_of_value(code: &Code, leg: &Leg) -> bool {
@@ -287,6 +316,7 @@ impl Listing<'_> {
                     gate: code.actions[action as usize].gate,
                     profile: self.profiles[action as usize],
                     participants: vec![participant],
+                    group: 0,
                 });
             }
         }

@@ -169,12 +169,13 @@ pub(super) fn translate(
         let code = module.get_finalized_function(id);
         match (start, configuration) {
             (Start::Meeting(number), Some(configuration)) => {
-                let opening = opening(compiled, &configuration.rendezvous[number as usize].participants);
-                let marked = meeting::is_marked(compiled);
-                native.meetings[number as usize] = Some(MeetingPiece::new(code, opening, layout.words(), marked));
+                let one = &configuration.rendezvous[number as usize];
+                let told = if meeting::is_marked(compiled) { 2 } else { 0 } + usize::from(one.group != 0);
+                let opening = opening(compiled, &one.participants);
+                native.meetings[number as usize] = Some(MeetingPiece::new(code, opening, layout.words() + told));
             }
             (Start::Probe(number), _) => {
-                native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), 0, false));
+                native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), 0));
             }
             _ => {}
         }

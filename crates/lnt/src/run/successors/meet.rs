@@ -528,25 +528,60 @@ impl LntWorker<'_> {
 
     /// Tells all steps that were found.
     fn tell(&mut self, plan: &Plan, meetings: &mut Meetings, emit: &mut dyn FnMut(Step<'_>)) {
-        let words = self.packed.len();
-        for at in 0..meetings.met.len() {
-            let (number, first, steps) = meetings.met[at];
-            let Some(piece) = plan.native.meeting_of(number as usize) else { continue };
-            let values = piece.opening().values as usize;
+        let mut at = 0;
+        while let Some(&(number, first, steps)) = meetings.met.get(at) {
+            let Some(piece) = plan.native.meeting_of(number as usize) else { return };
             let length = plan.native.record_length(piece);
-            for step in 0..steps as usize {
-                let start = first as usize + step * length;
-                let label = self.label_of(plan, meetings, number, start, values);
-                let record = &meetings.records[start..start + length];
-                let origin = match record[values + words..] {
-                    [first, end] if first < end => {
-                        self.origin_of_marks(first as usize, end as usize)
-                    }
-                    _ => OriginId::ZERO,
+            at += 1;
+            let group = plan.configuration.rendezvous[number as usize].group;
+            if group == 0 {
+                for step in 0..steps as usize {
+                    self.tell_one(plan, meetings, number, first as usize + step * length, emit);
+                }
+                continue;
+            }
+            // Of a group, all steps with one value come before those with the next one.
+            let mut order: Vec<(u32, u32, u32)> = Vec::new();
+            at -= 1;
+            while let Some(&(number, first, steps)) = meetings.met.get(at) {
+                let piece = plan.native.meeting_of(number as usize);
+                let Some(piece) = piece.filter(|_| plan.configuration.rendezvous[number as usize].group == group)
+                else {
+                    break;
                 };
-                emit(Step { label, target: &record[values..values + words], origin });
+                let length = plan.native.record_length(piece);
+                order.extend((0..steps as usize).map(|step| {
+                    let start = first as usize + step * length;
+                    (meetings.records[start + length - 1], number, start as u32)
+                }));
+                at += 1;
+            }
+            // Records of one rendezvous lie in their order, and so do the numbers of rendezvous.
+            order.sort_unstable();
+            for (_, number, start) in order {
+                self.tell_one(plan, meetings, number, start as usize, emit);
             }
         }
+    }
+
+    #[inline]
+    fn tell_one(
+        &mut self,
+        plan: &Plan,
+        meetings: &mut Meetings,
+        number: u32,
+        start: usize,
+        emit: &mut dyn FnMut(Step<'_>),
+    ) {
+        let Some(piece) = plan.native.meeting_of(number as usize) else { return };
+        let (values, words) = (piece.opening().values as usize, self.packed.len());
+        let label = self.label_of(plan, meetings, number, start, values);
+        let record = &meetings.records[start..start + plan.native.record_length(piece)];
+        let origin = match record[values + words..] {
+            [first, end, ..] if first < end => self.origin_of_marks(first as usize, end as usize),
+            _ => OriginId::ZERO,
+        };
+        emit(Step { label, target: &record[values..values + words], origin });
     }
 
     fn origin_of_marks(&mut self, first: usize, end: usize) -> OriginId {

@@ -2,7 +2,8 @@
 //!
 //! It runs what the participants do silently before their actions, compares what they offer, goes through the values
 //! that nobody fixes, runs patterns and guards, then what each participant does until it rests, and appends a record for
-//! each step: its values, its packed target and, if constructs are to be told, where the marks lie that have fired.
+//! each step: its values, its packed target and, if constructs are to be told, where the marks lie that have fired. In a
+//! group, the number of the value that was chosen silently comes last.
 //! Errors come up in the order in which `happen_now` would meet them, because all of it is done in the same order; the
 //! function then gives up. Slots are variables of the function, but for arrays that are indexed: those lie in the
 //! unpacked state, which is left as it was.
@@ -144,6 +145,8 @@ pub(super) struct Meeting<'b> {
     first_mark: Option<Value>,
     /// The loops that are open.
     loops: Vec<Loop>,
+    /// The number of the value that was chosen silently, if steps tell it.
+    chosen: Option<Value>,
     /// Slots of one word that the participant with the source receives, and the places of their values.
     received: Vec<(u32, u32)>,
 }
@@ -238,9 +241,12 @@ impl Translator<'_> {
         building: &mut FunctionBuilderContext,
     ) -> Option<Built> {
         let configuration = self.configuration?;
-        let (participants, before) = match self.outlines[number].start {
-            Start::Meeting(number) => (&configuration.rendezvous[number as usize].participants[..], false),
-            Start::Probe(number) => (&configuration.probes[number as usize..=number as usize], true),
+        let (participants, before, is_grouped) = match self.outlines[number].start {
+            Start::Meeting(number) => {
+                let one = &configuration.rendezvous[number as usize];
+                (&one.participants[..], false, one.group != 0)
+            }
+            Start::Probe(number) => (&configuration.probes[number as usize..=number as usize], true, false),
             Start::Function(_) | Start::At(..) => return None,
         };
         let mut builder = FunctionBuilder::new(function, building);
@@ -301,11 +307,12 @@ impl Translator<'_> {
                 first_mark: None,
                 loops: Vec::new(),
                 received: Vec::new(),
+                chosen: None,
             }),
         };
         match before {
             true => body.probe(&participants[0])?,
-            false => body.meeting(participants, packed, out, list, count)?,
+            false => body.meeting(participants, is_grouped, packed, out, list, count)?,
         }
         body.builder.switch_to_block(gives_up);
         body.restore_memory();
@@ -346,6 +353,7 @@ impl Building<'_> {
     fn meeting(
         &mut self,
         participants: &[Participant],
+        is_grouped: bool,
         packed: Value,
         out: Value,
         list: Value,
@@ -396,7 +404,7 @@ impl Building<'_> {
         for participant in participants {
             self.run_on(participant)?;
         }
-        self.record(packed, &values, records)?;
+        self.record(packed, &values, is_grouped, records)?;
         let next = self.meeting.as_ref()?.nothing;
         self.builder.ins().jump(next, &[]);
         let finished = self.end_loops()?;
@@ -437,6 +445,7 @@ impl Building<'_> {
                 let (first, count) = range_of(&self.compiled.types[ty.index()])?;
                 let end = self.word(count);
                 let counted = self.begin_loop(&[end])?[0];
+                self.meeting.as_mut()?.chosen = Some(counted);
                 let value = self.builder.ins().iadd_imm(counted, i64::from(first));
                 self.store_slot(slot, value);
             }
@@ -793,10 +802,11 @@ impl Building<'_> {
         &mut self,
         packed: Value,
         values: &[Value],
+        is_grouped: bool,
         records: Records,
     ) -> Option<()> {
         let meeting = self.meeting.as_ref()?;
-        let (layout, first_mark) = (meeting.layout, meeting.first_mark);
+        let (layout, first_mark, chosen) = (meeting.layout, meeting.first_mark, meeting.chosen);
         // For each word of the packed state, which bits are replaced, and by what.
         let mut words: Vec<(u32, Option<Value>)> = vec![(0, None); layout.words()];
         let mut beyond: Option<Value> = None;
@@ -852,6 +862,9 @@ impl Building<'_> {
             let last = self.repeat_marks(zero, zero);
             append(self, first);
             append(self, last);
+        }
+        if is_grouped {
+            append(self, chosen?);
         }
         let further = self.builder.ins().iadd_imm(end, 4 * i64::from(at));
         self.builder.def_var(records.end, further);
