@@ -437,6 +437,16 @@ fn number_of(shape: &Representation) -> Option<(i64, i64, i64)> {
     }
 }
 
+/// The bounds of a type whose values stand for numbers, and what the word 0 stands for.
+fn scalar_of(shape: &Representation) -> Option<(i64, i64, i64)> {
+    match shape.kind {
+        Kind::Bool => Some((0, 1, 0)),
+        Kind::Char { lower, upper } => Some((i64::from(lower), i64::from(upper), 0)),
+        Kind::Enumeration(ref constructors) => Some((0, constructors.len() as i64 - 1, 0)),
+        _ => number_of(shape),
+    }
+}
+
 /// Whether a list or set is a row whose elements have one word.
 fn is_narrow_row(shape: &Representation) -> bool {
     shape.storage == Storage::Row && shape.element.words == 1 && matches!(shape.kind, Kind::List { .. })
@@ -457,7 +467,11 @@ fn is_simple(types: &[Representation], application: &Application) -> bool {
             numbers && number_of(second).is_some()
         }
         Builtin::Add | Builtin::Subtract => numbers && number_of(second).is_some(),
-        Builtin::Convert | Builtin::Successor | Builtin::Predecessor => numbers,
+        Builtin::Convert
+        | Builtin::Successor
+        | Builtin::Predecessor
+        | Builtin::Ordinal
+        | Builtin::Value => scalar_of(operand).is_some() && scalar_of(result).is_some(),
         Builtin::Minimum | Builtin::Maximum => operand.ordered && application.operand == application.second,
         Builtin::Cons | Builtin::Insert | Builtin::Append | Builtin::Remove | Builtin::Member => {
             is_mask(second) && operand.words() == 1
@@ -1519,13 +1533,20 @@ impl<'b> Building<'b> {
                 };
                 self.push_number(number, lower, upper, offset);
             }
-            Builtin::Convert | Builtin::Successor | Builtin::Predecessor => {
+            Builtin::Convert
+            | Builtin::Successor
+            | Builtin::Predecessor
+            | Builtin::Ordinal
+            | Builtin::Value => {
                 let a = self.pop()?;
-                let x = self.number(a, operand?.2);
-                let (lower, upper, offset) = result?;
+                let (least, _, zero) = scalar_of(shape(application.operand))?;
+                let x = self.number(a, zero);
+                let (lower, upper, offset) = scalar_of(shape(application.result))?;
                 let more = match application.operation {
                     Builtin::Successor => 1,
                     Builtin::Predecessor => -1,
+                    Builtin::Ordinal => -least,
+                    Builtin::Value => lower,
                     _ => 0,
                 };
                 let number = self.builder.ins().iadd_imm(x, more);
