@@ -1,12 +1,13 @@
 //! LNT at the door for languages.
 
 use model::{
-    Arguments, Construct, CoverageMap, DefUse, Input, Instrumented, Language, Model, Probes, Program,
+    Arguments, Construct, CoverageMap, DefUse, Input, Instrumented, Language, Model, Mutant, Probes, Program,
 };
 use source::{Diagnostic, Sources, Span};
 
 use crate::load::check_input;
 use crate::model::LntModel;
+use crate::mutants::mutants;
 use crate::typed::{self, Argument, ProcessId, StatementKind};
 use crate::{arguments, constructs, coverage_map, def_use_pairs, function_map, instrument};
 
@@ -153,5 +154,15 @@ impl Program for LntProgram {
 
     fn instrument(&self, sources: &Sources, probes: &Probes, root: Option<&str>) -> Option<Instrumented> {
         Some(instrument(self.program(), sources, probes, root))
+    }
+
+    fn mutants(&self, sources: &Sources) -> Vec<Mutant> {
+        let program = self.program();
+        let reached = self.map.reachable(&self.started());
+        let reached = self.map.processes.iter().zip(reached).filter_map(|(entry, reached)| {
+            let position = program.processes.iter().position(|process| process.extent == entry.span)?;
+            reached.then_some(ProcessId(position as u32))
+        });
+        mutants(program, &reached.collect::<Vec<_>>(), self.model.functions(), sources)
     }
 }

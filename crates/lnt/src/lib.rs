@@ -29,6 +29,7 @@ mod language;
 mod lexer;
 mod load;
 mod model;
+mod mutants;
 mod parser;
 mod predefined;
 mod root;

@@ -13,6 +13,7 @@ use crate::construct::Construct;
 use crate::coverage::{CoverageMap, DefUse};
 use crate::criteria::{Inspector, ItemList};
 use crate::drawing::Drawing;
+use crate::mutant::Mutant;
 use crate::probes::{Instrumented, Probes};
 use crate::texts::{Text, Texts};
 
@@ -207,6 +208,12 @@ pub trait Program: Send + Sync {
     /// The program with probes, where the language has them; `root` is what it starts with.
     fn instrument(&self, _sources: &Sources, _probes: &Probes, _root: Option<&str>) -> Option<Instrumented> {
         None
+    }
+
+    /// Small changes of its text, each as if somebody had made one mistake, in the order of the text; none where the
+    /// language has no such changes. Those of what it can't reach are left out.
+    fn mutants(&self, _sources: &Sources) -> Vec<Mutant> {
+        Vec::new()
     }
 
     /// Tells what steps exercise of [`items`](Self::items), and how decisions are evaluated; none where origins tell
