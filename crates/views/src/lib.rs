@@ -7,6 +7,7 @@ mod conformance;
 mod coverage;
 mod explanation;
 mod net;
+mod run;
 mod suspects;
 
 pub use campaign::CampaignView;

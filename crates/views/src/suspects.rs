@@ -12,16 +12,20 @@ const MOST_SUSPECTS: usize = 30;
 const MOST_CHARACTERS: usize = 60;
 
 /// The suspects behind a violation, best first.
-pub fn suspects(tagged: &Tagged<'_>, run: Option<&Run>, origin: Origin<'_>) -> Vec<SuspectPlace> {
+pub(crate) fn suspects(
+    tagged: &Tagged<'_>,
+    run: Option<&Run>,
+    waiting: &[Encounter],
+    origin: Origin<'_>,
+) -> Vec<SuspectPlace> {
     let constructs = origin.program.constructs();
-    let waiting = waiting(tagged, run, origin);
     let scene = Scene {
         tagged,
         run,
         provenance: origin.provenance(),
         constructs: &constructs,
         initially: origin.program.model().initial_origin(),
-        waiting: &waiting,
+        waiting,
     };
     let found = explain::suspects(&scene);
     found.iter().take(MOST_SUSPECTS).map(|one| place(one, &constructs, origin)).collect()

@@ -83,6 +83,12 @@ pub struct Explain {
     /// Write the tagged system for Neo4j: states.csv, transitions.csv and load.cypher in this folder
     #[arg(long, value_name = "FOLDER", help_heading = "Outputs")]
     neo4j: Option<PathBuf>,
+    /// Show everything: all suspects, choices and steps, figures, the lines of the source
+    #[arg(long)]
+    all: bool,
+    /// Show the values of all variables after every step, not only those that change
+    #[arg(long)]
+    values: bool,
     /// Stop at this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
@@ -296,6 +302,7 @@ impl Explain {
             kind,
             nearest: nearest.as_ref(),
             origin: subject.origin(),
+            values: self.values,
         }
         .explanation();
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
@@ -307,6 +314,7 @@ impl Explain {
         explanation.description = property.description.clone();
         explanation.seconds = start.elapsed().as_secs_f64();
         explanation.colour = terminal.colour_results();
+        explanation.all = self.all;
         self.write(&tagged, &explanation)?;
         Ok(Some(explanation))
     }

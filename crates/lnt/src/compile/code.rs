@@ -278,6 +278,8 @@ pub struct Region {
     pub parent: Option<(u32, u32)>,
     /// The process whose text it runs, for people.
     pub name: String,
+    /// Which instance of it this is, for people: `NODE (2)`. No other region has the same name.
+    pub instance: String,
     /// Where it can rest.
     pub locations: Vec<Location>,
 }
