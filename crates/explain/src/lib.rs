@@ -40,7 +40,7 @@ mod shape;
 mod suspects;
 mod tagged;
 
-pub use clues::{Clues, Scene, clues};
+pub use clues::{Actor, Clues, Scene, clues};
 pub use graph::Node;
 pub use groups::{Exit, Group};
 pub use neighbourhood::{Counts, Kind, Neighbourhood};

@@ -271,6 +271,8 @@ impl Model for LntModel {
             Part {
                 name: code.regions[region as usize].instance.clone(),
                 values: location.names.iter().map(value).collect(),
+                stands: Some(code.spans[location.address as usize]),
+                started: code.regions[region as usize].started,
             }
         };
         self.active(state).into_iter().map(part).collect()

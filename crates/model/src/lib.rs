@@ -99,7 +99,7 @@ pub trait Model: Sync {
     fn describe(&self, state: &[Slot]) -> StateView;
     /// The same by the instances of processes that a state has at the moment, where the language has such.
     fn parts(&self, state: &[Slot]) -> Vec<Part> {
-        vec![Part { name: String::new(), values: self.describe(state).values }]
+        vec![Part { values: self.describe(state).values, ..Part::default() }]
     }
     /// Where steps come from.
     fn provenance(&self) -> &Provenance;
@@ -218,6 +218,10 @@ pub struct Part {
     pub name: String,
     /// Names and values of its variables, in the order of the source.
     pub values: Vec<(String, String)>,
+    /// Where it stands.
+    pub stands: Option<Span>,
+    /// The call that it comes from.
+    pub started: Option<Span>,
 }
 
 /// The most steps before an error that a message tells.

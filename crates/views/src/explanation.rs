@@ -11,8 +11,8 @@ use report::{
 };
 use source::{Sources, Span};
 
-use crate::run::{add_values, add_waiting};
-use crate::suspects::{suspects, waiting};
+use crate::run::Inside;
+use crate::suspects::suspects;
 
 /// The model behind a system.
 #[derive(Clone, Copy)]
@@ -133,11 +133,10 @@ impl Findings<'_> {
             add_run(&mut explanation, findings, run);
         }
         if let Some(origin) = findings.origin {
-            let waiting = waiting(tagged, findings.run, origin);
-            explanation.suspects = suspects(tagged, findings.run, &waiting, origin);
-            add_waiting(&mut explanation, &waiting, origin);
-            if let Some(run) = findings.run {
-                add_values(&mut explanation, tagged, run, origin, findings.values);
+            let inside = findings.run.map(|run| Inside::of(tagged, run, origin));
+            explanation.suspects = suspects(tagged, findings.run, inside.as_ref(), origin);
+            if let Some(inside) = inside {
+                inside.add_to(&mut explanation, origin, findings.values);
             }
             add_source(&mut explanation, tagged, origin);
         }

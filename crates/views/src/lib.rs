@@ -15,4 +15,4 @@ pub use conformance::{conformance, non_conformance, trace_problem};
 pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
 pub use net::net;
-pub use suspects::waiting;
+pub use run::Inside;

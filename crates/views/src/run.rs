@@ -1,6 +1,6 @@
 //! A run in the words of the model: who takes part in each step, which values it changes, and who waits where it ends.
 
-use explain::{Run, Tagged};
+use explain::{Actor, Run, Tagged};
 use model::{Encounter, Obstacle, Part, Participant};
 use report::{ActionSpan, Explanation, ValueChange, Waiting};
 
@@ -11,36 +11,91 @@ const MOST_STEPS: usize = 10_000;
 /// The most characters of a value.
 const MOST_CHARACTERS: usize = 60;
 
-/// Adds instances and values to the steps of a counterexample; all values after every step, where these are wanted.
-pub(crate) fn add_values(
-    explanation: &mut Explanation,
-    tagged: &Tagged<'_>,
-    run: &Run,
-    origin: Origin<'_>,
-    all: bool,
-) {
-    let model = origin.program.model();
-    let states: Vec<Vec<u32>> = tagged
-        .states_of(run)
-        .into_iter()
-        .take(MOST_STEPS + 1)
-        .map(|state| origin.exploration.state(model, state))
-        .collect();
-    let parts: Vec<Vec<Part>> = states.iter().map(|state| model.parts(state)).collect();
-    let mut observer = model.observer();
-    for (at, &step) in run.steps.iter().enumerate().take(MOST_STEPS) {
-        let shown = &mut explanation.steps[at];
-        shown.changes = changes(&parts[at], &parts[at + 1]);
-        if all {
-            shown.values = values(&parts[at + 1]);
+/// A run with what its states and steps look like from inside; the first steps of a very long one.
+pub struct Inside {
+    /// The instances of each state, the initial one first.
+    parts: Vec<Vec<Part>>,
+    /// Who takes part in each step; empty where that is not known.
+    participants: Vec<Vec<Participant>>,
+    /// The actions that can't happen in the last state, where nothing can.
+    pub waiting: Vec<Encounter>,
+}
+
+impl Inside {
+    /// Looks at a run.
+    pub fn of(tagged: &Tagged<'_>, run: &Run, origin: Origin<'_>) -> Self {
+        let model = origin.program.model();
+        let numbers = tagged.states_of(run);
+        let states: Vec<Vec<u32>> = numbers
+            .iter()
+            .take(MOST_STEPS + 1)
+            .map(|&state| origin.exploration.state(model, state))
+            .collect();
+        let mut inside = Self {
+            parts: states.iter().map(|state| model.parts(state)).collect(),
+            participants: Vec::new(),
+            waiting: Vec::new(),
+        };
+        let Some(mut observer) = model.observer() else { return inside };
+        for (at, &step) in run.steps.iter().enumerate().take(MOST_STEPS) {
+            // A step that can't be computed again keeps the names of processes.
+            let found = observer.participants(&states[at], tagged.label(step), &states[at + 1]);
+            inside.participants.push(found.unwrap_or_default());
         }
-        let Some(observer) = &mut observer else { continue };
-        // A step that can't be computed again keeps the names of processes.
-        let found = observer.participants(&states[at], tagged.label(step), &states[at + 1]);
-        let Ok(found) = found else { continue };
-        if !found.is_empty() {
-            shown.actions = found.iter().map(|one| participant(one, origin)).collect();
+        let end = numbers.last().filter(|_| run.lasso.is_none() && numbers.len() == states.len());
+        if let (Some(&end), Some(state)) = (end, states.last())
+            && tagged.system().outgoing(end).is_empty()
+        {
+            let wanted = vec![true; model.provenance().marks().len()];
+            let mut found: Vec<Encounter> = Vec::new();
+            // A state whose rendezvous can't be computed has nothing to tell.
+            let _ = observer.encounters(state, &wanted, &mut |one| {
+                if !found.contains(&one) {
+                    found.push(one);
+                }
+            });
+            inside.waiting = found;
         }
+        inside
+    }
+
+    /// The instances in the last state, as clues.
+    pub fn actors(&self) -> Vec<Actor> {
+        let waits = self.waiting.len().max(1) as f64;
+        let actor = |part: &Part| {
+            let takes_part = |step: &Vec<Participant>| step.iter().any(|one| one.instance == part.name);
+            let is_partner = |one: &Encounter| {
+                one.instance != part.name
+                    && one.partners.iter().any(|partner| partner.instances.contains(&part.name))
+            };
+            let waiting = self.waiting.iter();
+            let differs = |one: &Encounter| {
+                one.obstacle != Obstacle::PartnerNotReady && (is_partner(one) || one.instance == part.name)
+            };
+            Actor {
+                started: part.started,
+                stands: part.stands,
+                idle: self.participants.iter().rev().position(takes_part),
+                blamed: waiting.clone().filter(|one| is_partner(one)).count() as f64 / waits,
+                differs: waiting.clone().any(differs),
+            }
+        };
+        self.parts.last().into_iter().flatten().map(actor).collect()
+    }
+
+    /// Adds instances and values to the steps of an explanation; all values after every step, where these are wanted.
+    pub(crate) fn add_to(&self, explanation: &mut Explanation, origin: Origin<'_>, all: bool) {
+        for (at, shown) in explanation.steps.iter_mut().enumerate().take(self.parts.len().saturating_sub(1)) {
+            shown.changes = changes(&self.parts[at], &self.parts[at + 1]);
+            if all {
+                shown.values = values(&self.parts[at + 1]);
+            }
+            let found = self.participants.get(at).filter(|found| !found.is_empty());
+            if let Some(found) = found {
+                shown.actions = found.iter().map(|one| participant(one, origin)).collect();
+            }
+        }
+        add_waiting(explanation, &self.waiting, origin);
     }
 }
 
@@ -90,7 +145,7 @@ fn shortened(value: &str) -> String {
 }
 
 /// Tells who waits for whom where nothing can happen any more.
-pub(crate) fn add_waiting(explanation: &mut Explanation, encounters: &[Encounter], origin: Origin<'_>) {
+fn add_waiting(explanation: &mut Explanation, encounters: &[Encounter], origin: Origin<'_>) {
     for encounter in encounters {
         let mut partners: Vec<String> =
             encounter.partners.iter().flat_map(|partner| partner.instances.iter().cloned()).collect();

@@ -1,10 +1,11 @@
 //! Suspects in the words of the model: where they are written, and one sentence why each is there.
 
 use explain::{Clues, Run, Scene, Suspect, Tagged, Through};
-use model::{Construct, ConstructKind, Encounter};
+use model::{Construct, ConstructKind};
 use report::SuspectPlace;
 
 use crate::explanation::Origin;
+use crate::run::Inside;
 
 /// The most suspects that are listed.
 const MOST_SUSPECTS: usize = 30;
@@ -15,40 +16,22 @@ const MOST_CHARACTERS: usize = 60;
 pub(crate) fn suspects(
     tagged: &Tagged<'_>,
     run: Option<&Run>,
-    waiting: &[Encounter],
+    inside: Option<&Inside>,
     origin: Origin<'_>,
 ) -> Vec<SuspectPlace> {
     let constructs = origin.program.constructs();
+    let actors = inside.map(Inside::actors).unwrap_or_default();
     let scene = Scene {
         tagged,
         run,
         provenance: origin.provenance(),
         constructs: &constructs,
         initially: origin.program.model().initial_origin(),
-        waiting,
+        actors: &actors,
+        waiting: inside.map_or(&[], |inside| &inside.waiting),
     };
     let found = explain::suspects(&scene);
     found.iter().take(MOST_SUSPECTS).map(|one| place(one, &constructs, origin)).collect()
-}
-
-/// The actions that can't happen in the state in which a run ends; none where something can.
-pub fn waiting(tagged: &Tagged<'_>, run: Option<&Run>, origin: Origin<'_>) -> Vec<Encounter> {
-    let end = run.filter(|run| run.lasso.is_none()).map(|run| tagged.states_of(run));
-    let Some(&end) = end.as_ref().and_then(|states| states.last()) else { return Vec::new() };
-    let model = origin.program.model();
-    let (Some(mut observer), true) = (model.observer(), tagged.system().outgoing(end).is_empty()) else {
-        return Vec::new();
-    };
-    let state = origin.exploration.state(model, end);
-    let wanted = vec![true; model.provenance().marks().len()];
-    let mut found: Vec<Encounter> = Vec::new();
-    // A state whose rendezvous can't be computed has nothing to tell.
-    let _ = observer.encounters(&state, &wanted, &mut |one| {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    });
-    found
 }
 
 fn place(suspect: &Suspect, constructs: &[Construct], origin: Origin<'_>) -> SuspectPlace {

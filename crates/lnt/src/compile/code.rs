@@ -280,6 +280,8 @@ pub struct Region {
     pub name: String,
     /// Which instance of it this is, for people: `NODE (2)`. No other region has the same name.
     pub instance: String,
+    /// The call that it is, where it is one.
+    pub started: Option<Span>,
     /// Where it can rest.
     pub locations: Vec<Location>,
 }

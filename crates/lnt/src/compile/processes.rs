@@ -387,6 +387,7 @@ impl<'p> Compiler<'p> {
         for (index, &statement) in branches.iter().enumerate() {
             let child = self.new_region(Some((fork, index as u32)), &self.branch_name(statement, body));
             self.code.regions[child as usize].instance = self.instance_name(statement, body, region, index);
+            self.code.regions[child as usize].started = call_span(statement);
             let frame = self.new_frame(child, Placement::Region(child));
             let (entry, end) = (self.new_label(), self.new_label());
             let mut inner = body.clone();
@@ -633,4 +634,13 @@ fn can_raise(body: &Body<'_>, expression: &Expression) -> bool {
         _ => false,
     };
     passes || parts_of(expression).into_iter().any(|part| can_raise(body, part))
+}
+
+/// Where a branch calls a process, if that is all it does.
+fn call_span(statement: &Statement) -> Option<Span> {
+    match &statement.kind {
+        StatementKind::Instantiate { .. } => Some(statement.span),
+        StatementKind::Hide { body, .. } | StatementKind::Var { body, .. } => call_span(body),
+        _ => None,
+    }
 }
