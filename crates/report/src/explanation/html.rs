@@ -70,10 +70,12 @@ impl Explanation {
             escape(&self.method),
             seconds(self.seconds)
         );
+        self.add_properties(&mut page);
         for remark in &self.remarks {
             page += &format!("<p>{}</p>\n", escape(remark));
         }
-        if !self.verdict {
+        self.add_part(&mut page);
+        if !self.verdict && self.part.is_none() {
             self.add_steps(&mut page);
             self.add_waiting(&mut page);
             self.add_suspects(&mut page);
@@ -100,6 +102,46 @@ impl Explanation {
             self.add_listings(&mut page);
         }
         page + "</body></html>\n"
+    }
+
+    fn add_properties(&self, page: &mut String) {
+        if self.properties.is_empty() {
+            return;
+        }
+        *page += "<table><tr><th>property</th><th>verdict</th><th>expected</th><th></th></tr>\n";
+        for row in &self.properties {
+            let word = |verdict: Option<bool>| match verdict {
+                Some(true) => "holds",
+                Some(false) => "violated",
+                None => "unknown",
+            };
+            let surprise = if row.surprise { "<b>not as expected</b>" } else { "" };
+            let explained = if row.explained { " explained here" } else { "" };
+            let note = row.note.as_ref().map_or(String::new(), |note| format!(" {}", escape(note)));
+            *page += &format!(
+                "<tr><td>{}</td><td class=\"{1}\">{1}</td><td>{2}</td><td>{surprise}{explained}{note}</td></tr>\n",
+                escape(&row.property),
+                word(row.verdict),
+                word(Some(row.expected))
+            );
+        }
+        *page += "</table>\n";
+    }
+
+    fn add_part(&self, page: &mut String) {
+        let Some(part) = &self.part else { return };
+        *page += &format!(
+            "<h2>The part of the system that violates it</h2><p>No single run does: {}, {}.</p>\n<table>",
+            count(part.states, "state"),
+            count(part.transition_count, "transition")
+        );
+        for (source, label, target) in &part.transitions {
+            *page += &format!(
+                "<tr><td class=\"number\">{source}</td><td><code>{}</code></td><td>→ {target}</td></tr>\n",
+                escape(label)
+            );
+        }
+        *page += "</table>\n";
     }
 
     fn add_suspects(&self, page: &mut String) {
