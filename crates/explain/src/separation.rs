@@ -68,9 +68,12 @@ impl fmt::Display for Named<'_> {
 
 /// The most comparisons of a condition.
 pub const MOST_COMPARISONS: usize = 3;
+/// How much work a search may be, in candidates that are tried.
+const BUDGET: usize = 20_000;
 
 /// The fewest comparisons, at most [`MOST_COMPARISONS`], that all hold in every state of the first list and not all in any of
-/// the second; of several such conditions the first in the order of comparisons. Nothing where there is none.
+/// the second; of several such conditions the first in the order of comparisons. Nothing where there is none, or where looking
+/// for it takes too long.
 ///
 /// ```
 /// let states = |rows: &[[&str; 2]]| rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect::<Vec<_>>();
@@ -96,7 +99,11 @@ pub fn separation(first: &[Vec<String>], second: &[Vec<String>]) -> Option<Vec<C
         .collect();
     for size in 1..=MOST_COMPARISONS {
         let mut best: Option<Vec<usize>> = None;
-        cover(&out, size, &mut Vec::new(), &mut best);
+        let mut left = BUDGET;
+        cover(&out, size, &mut Vec::new(), &mut best, &mut left);
+        if left == 0 {
+            return None;
+        }
         if let Some(best) = best {
             return Some(best.into_iter().map(|at| candidates[at].clone()).collect());
         }
@@ -105,7 +112,14 @@ pub fn separation(first: &[Vec<String>], second: &[Vec<String>]) -> Option<Vec<C
 }
 
 /// Looks for a cover of a size, the first in order.
-fn cover(out: &[Vec<usize>], size: usize, chosen: &mut Vec<usize>, best: &mut Option<Vec<usize>>) {
+fn cover(
+    out: &[Vec<usize>],
+    size: usize,
+    chosen: &mut Vec<usize>,
+    best: &mut Option<Vec<usize>>,
+    left: &mut usize,
+) {
+    *left = left.saturating_sub(1);
     let open = out.iter().filter(|ways| !ways.iter().any(|way| chosen.contains(way)));
     let Some(hardest) = open.min_by_key(|ways| ways.len()) else {
         let mut found = chosen.clone();
@@ -115,12 +129,12 @@ fn cover(out: &[Vec<usize>], size: usize, chosen: &mut Vec<usize>, best: &mut Op
         }
         return;
     };
-    if chosen.len() == size {
+    if chosen.len() == size || *left == 0 {
         return;
     }
     for &way in hardest {
         chosen.push(way);
-        cover(out, size, chosen, best);
+        cover(out, size, chosen, best, left);
         chosen.pop();
     }
 }

@@ -11,7 +11,7 @@ use report::{
 };
 use source::{Sources, Span};
 
-use crate::run::Inside;
+use crate::run::{Inside, separations};
 use crate::suspects::suspects;
 
 /// The model behind a system.
@@ -74,6 +74,8 @@ pub struct Findings<'a> {
     pub values: bool,
 }
 
+/// For how many choices conditions are looked for that tell their states apart.
+const MOST_SEPARATED: usize = 3;
 /// The most states that a choice lists.
 const MOST_STATES: usize = 100;
 
@@ -312,6 +314,10 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
                 .iter()
                 .map(|&label| tagged.system().label(label).to_owned())
                 .collect(),
+            separated: match findings.origin.filter(|_| number < MOST_SEPARATED) {
+                Some(origin) => separations(tagged, group, origin),
+                None => Vec::new(),
+            },
             correct: exits(Tag::Correct),
             incorrect: exits(Tag::Incorrect),
             neutral: exits(Tag::Neutral),

@@ -16,3 +16,4 @@ pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as covera
 pub use explanation::{Findings, Origin};
 pub use net::net;
 pub use run::Inside;
+pub use suspects::repeated;

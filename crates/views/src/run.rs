@@ -1,6 +1,7 @@
 //! A run in the words of the model: who takes part in each step, which values it changes, and who waits where it ends.
 
-use explain::{Actor, Run, Tagged};
+use explain::{Actor, Exit, Group, Run, Tag, Tagged};
+use lts::StateId;
 use model::{Encounter, Obstacle, Part, Participant};
 use report::{ActionSpan, Explanation, ValueChange, Waiting};
 
@@ -244,4 +245,40 @@ fn cycle(waiting: &[Waiting]) -> Option<Vec<String>> {
         }
     }
     best.map(|way| way.into_iter().map(|at| names[at].to_owned()).collect())
+}
+
+/// The most states on each side, and the most variables, that conditions are learned from.
+const MOST_COMPARED: usize = 500;
+const MOST_VARIABLES: usize = 20;
+
+/// For each exit of a choice that loses for good in some states and not in others: what tells these states apart.
+pub(crate) fn separations(tagged: &Tagged<'_>, group: &Group, origin: Origin<'_>) -> Vec<String> {
+    let model = origin.program.model();
+    let losing = group.exits.iter().filter(|exit| exit.tag == Tag::Incorrect);
+    let sentence = |exit: &Exit| {
+        let (wrong, others) = tagged.split(exit, Some(origin.provenance()), MOST_COMPARED)?;
+        let read = |states: &[StateId]| -> Vec<Vec<(String, String)>> {
+            let parts = states.iter().map(|&state| model.parts(&origin.exploration.state(model, state)));
+            parts.map(|parts| values(&parts)).collect()
+        };
+        let (wrong, others) = (read(&wrong), read(&others));
+        let mut names: Vec<String> = wrong.first()?.iter().map(|(name, _)| name.clone()).collect();
+        let has = |row: &Vec<(String, String)>, name: &String| {
+            row.iter().filter(|(other, _)| other == name).count() == 1
+        };
+        names.retain(|name| wrong.iter().chain(&others).all(|row| has(row, name)));
+        names.truncate(MOST_VARIABLES);
+        let only = |rows: &[Vec<(String, String)>]| -> Vec<Vec<String>> {
+            let value = |row: &Vec<(String, String)>, name: &String| {
+                row.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
+            };
+            rows.iter().map(|row| names.iter().filter_map(|name| value(row, name)).collect()).collect()
+        };
+        let condition = explain::separation(&only(&wrong), &only(&others))?;
+        let words: Vec<String> = condition.iter().map(|one| one.named(&names).to_string()).collect();
+        let label = tagged.system().label(*exit.labels.first()?);
+        let gate = label.split(' ').next().unwrap_or(label);
+        Some(format!("{gate} is wrong for good exactly where {}", words.join(" and ")))
+    };
+    losing.filter_map(sentence).collect()
 }

@@ -20,18 +20,45 @@ pub(crate) fn suspects(
     origin: Origin<'_>,
 ) -> Vec<SuspectPlace> {
     let constructs = origin.program.constructs();
+    let repeated = repeated(&constructs, origin);
     let actors = inside.map(Inside::actors).unwrap_or_default();
     let scene = Scene {
         tagged,
         run,
         provenance: origin.provenance(),
         constructs: &constructs,
+        repeated: &repeated,
         initially: origin.program.model().initial_origin(),
         actors: &actors,
         waiting: inside.map_or(&[], |inside| &inside.waiting),
     };
     let found = explain::suspects(&scene);
     found.iter().take(MOST_SUSPECTS).map(|one| place(one, &constructs, origin)).collect()
+}
+
+/// Which actions and calls are written like the one just before them, and which calls with arguments like one beside them.
+pub fn repeated(constructs: &[Construct], origin: Origin<'_>) -> Vec<bool> {
+    let texts: Vec<String> = constructs.iter().map(|one| text(one, origin)).collect();
+    let is_like = |at: usize, other: usize| {
+        at != other && constructs[at].kind == constructs[other].kind && texts[at] == texts[other]
+    };
+    let repeats = |at: usize| {
+        let one = &constructs[at];
+        let follows = |other: usize| constructs[other].before.contains(&(at, None));
+        let beside = |other: usize| constructs[other].before == one.before;
+        match one.kind {
+            ConstructKind::Action | ConstructKind::Assignment => {
+                one.before.iter().any(|&(before, _)| is_like(at, before))
+                    || (at + 1 < constructs.len() && is_like(at, at + 1) && follows(at + 1))
+            }
+            ConstructKind::Call => {
+                let near = at.saturating_sub(32)..(at + 32).min(constructs.len());
+                texts[at].contains('(') && near.into_iter().any(|other| is_like(at, other) && beside(other))
+            }
+            _ => false,
+        }
+    };
+    (0..constructs.len()).map(repeats).collect()
 }
 
 fn place(suspect: &Suspect, constructs: &[Construct], origin: Origin<'_>) -> SuspectPlace {

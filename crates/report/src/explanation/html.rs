@@ -251,7 +251,11 @@ impl Explanation {
                 self.add_side(page, tag, heading, exits);
             }
         }
-        *page += "</div></section>\n";
+        *page += "</div>";
+        for sentence in &choice.separated {
+            *page += &format!("<p>{}</p>", escape(sentence));
+        }
+        *page += "</section>\n";
     }
 
     fn add_side(&self, page: &mut String, tag: &str, heading: &str, exits: &[ChoiceExit]) {

@@ -206,6 +206,9 @@ pub struct Choice {
     pub after: Option<usize>,
     /// Labels of the transitions just before.
     pub before: Vec<String>,
+    /// Conditions on values that tell states in which an exit loses for good from those in which it does not, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub separated: Vec<String>,
     /// Exits after which the property is satisfied.
     pub correct: Vec<ChoiceExit>,
     /// Exits after which it is lost.

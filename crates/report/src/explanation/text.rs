@@ -262,6 +262,9 @@ impl Explanation {
         for ((style, exits), heading) in parts.into_iter().zip(self.headings()) {
             self.write_exits(out, style, &format!("{heading}:"), exits)?;
         }
+        for sentence in &choice.separated {
+            writeln!(out, "  {sentence}")?;
+        }
         Ok(())
     }
 
