@@ -162,6 +162,12 @@ pub fn clues(scene: &Scene<'_>) -> Vec<Clues> {
         let ends = construct.kind == ConstructKind::Ending && after[at].is_empty();
         all[at].cuts = f64::from(ends && next.is_some_and(|next| next.before.is_empty()));
     }
+    // What never happens in a part of a system may happen in the rest.
+    if !scene.tagged.system().unexplored().is_empty() {
+        for clues in &mut all {
+            (clues.never, clues.one_sided, clues.before_dead, clues.dead) = (0.0, 0.0, 0.0, 0.0);
+        }
+    }
     for (clues, &repeated) in all.iter_mut().zip(scene.repeated) {
         clues.repeated = f64::from(repeated);
     }

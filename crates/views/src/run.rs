@@ -184,7 +184,7 @@ fn why(encounter: &Encounter, partners: &[String], could_help: &[ActionSpan]) ->
         .collect();
     match encounter.obstacle {
         Obstacle::PartnerNotReady if could_help.is_empty() => {
-            format!("it needs {names}, and there is no such action in the text")
+            format!("it needs {names}, where the text has no action on that gate")
         }
         Obstacle::PartnerNotReady => {
             let mut lines: Vec<String> = could_help.iter().map(|one| one.line.to_string()).collect();

@@ -94,47 +94,56 @@ fn reason(suspect: &Suspect, constructs: &[Construct], origin: Origin<'_>) -> St
     let Some((through, at)) = suspect.through else {
         return own_reason(&suspect.clues, constructs[suspect.construct].kind);
     };
-    let other = &constructs[at];
-    let line = origin.sources.position(other.span).line;
-    let what = text(other, origin);
+    let line = origin.sources.position(constructs[at].span).line;
     match through {
-        Through::Value => {
-            format!("line {line} (`{what}`) depends on its value, and shows in what goes wrong")
-        }
-        Through::Neighbour => format!("it stands next to line {line} (`{what}`), where it shows"),
+        Through::Value => format!("line {line} depends on its value, and is suspicious"),
+        Through::Neighbour => format!("it stands next to line {line}, which is suspicious"),
     }
 }
 
 fn own_reason(clues: &Clues, kind: ConstructKind) -> String {
-    let outcome = match clues.outcome {
+    let fires = match clues.outcome {
         Some(true) => "it is true",
         Some(false) => "it is false",
         None if kind == ConstructKind::Action => "it happens",
         None => "it is executed",
     };
+    if kind == ConstructKind::Synchronisation {
+        return "what it puts together takes part in what goes wrong".into();
+    }
+    if clues.repeated > 0.0 {
+        return "the same is written twice, side by side".into();
+    }
     if clues.never > 0.0 {
         return "control comes here, but it never happens in any run".into();
     }
+    if kind == ConstructKind::Ending && clues.stands > 0.0 {
+        return "a process has ended here when the counterexample ends".into();
+    }
+    if clues.differs > 0.0 {
+        return "it offers other values than those that it needs to meet".into();
+    }
     if clues.one_sided > 0.0 {
-        return format!(
-            "{outcome} whenever it is evaluated, although something depends on the other outcome"
-        );
+        return format!("{fires} whenever it is evaluated, and something needs the opposite");
     }
     if clues.waits > 0.0 {
-        return "a process waits here for ever where the counterexample ends".into();
+        return "a process waits here for ever when the counterexample ends".into();
+    }
+    if kind == ConstructKind::Call {
+        return "the instance that it starts takes part in what goes wrong".into();
+    }
+    if clues.failing == 0.0 && clues.passing == 0.0 {
+        return "it is next where the property is lost".into();
     }
     let share = |part: f64| match part {
         all if all > 0.999 => "all".to_owned(),
         none if none < 0.001 => "none".to_owned(),
         part => format!("{:.0} %", 100.0 * part),
     };
-    let runs = format!(
-        "in {} of the violating runs that were compared and {} of the others",
+    let turning = if clues.turning > 0.0 { "where it is lost, " } else { "" };
+    format!(
+        "{fires} {turning}in {} of violating, {} of correct runs compared",
         share(clues.failing),
         share(clues.passing)
-    );
-    if clues.turning > 0.0 {
-        return format!("{outcome} in the step that loses for good, and {runs}");
-    }
-    format!("{outcome} {runs}")
+    )
 }

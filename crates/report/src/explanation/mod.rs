@@ -384,13 +384,16 @@ pub struct SourceFile {
     pub text: String,
 }
 
+/// The most characters of a construct's text.
+const MOST_CHARACTERS: usize = 72;
+
 /// What a kind of neighbourhood means.
 pub(crate) fn kind_in_words(kind: &str) -> &'static str {
     match kind {
-        "cn" => "a last chance, the property can still be saved here",
-        "in" => "the property can be lost for good here",
-        "ci" => "it is decided here, one way or the other",
-        _ => "the property can be saved, lost for good or left open here",
+        "cn" => "here it can still be saved",
+        "in" => "here it can be lost",
+        "ci" => "here it is decided, saved or lost",
+        _ => "here it can be saved, lost or left open",
     }
 }
 
@@ -412,7 +415,11 @@ impl Explanation {
             let part: String = line.chars().take(last).skip(first).collect();
             words.extend(part.split_whitespace().map(str::to_owned));
         }
-        words.join(" ")
+        let text = words.join(" ");
+        match text.char_indices().nth(MOST_CHARACTERS) {
+            Some((end, _)) => format!("{} …", text[..end].trim_end()),
+            None => text,
+        }
     }
 
     /// Whether what can't violate the property was cut away: prefixes and suffixes tag everything.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use explain::Method;
+
 use super::{ActionSpan, Choice, ChoiceExit, ExplainedStep, Explanation};
 use crate::number::{count, grouped, seconds};
 
@@ -198,9 +200,9 @@ impl Explanation {
             false => writeln!(out, "\nThe whole system is tagged (method {})", self.method)?,
         }
         let tags = [
-            (GREEN, self.tags.correct, "correct (right for good)"),
-            (RED, self.tags.incorrect, "incorrect (wrong for good)"),
-            (YELLOW, self.tags.neutral, "neutral (still open)"),
+            (GREEN, self.tags.correct, "correct"),
+            (RED, self.tags.incorrect, "incorrect"),
+            (YELLOW, self.tags.neutral, "neutral"),
         ];
         let tags =
             tags.map(|(style, number, word)| self.paint(style, &format!("{} {word}", grouped(number))));
@@ -377,11 +379,15 @@ impl Explanation {
 
     fn write_step(&self, out: &mut fmt::Formatter<'_>, at: usize, step: &ExplainedStep) -> fmt::Result {
         let mark = if step.matters { "→" } else { " " };
-        let places = step.actions.iter().map(|action| format!("{} {}", action.who(), action.line));
+        let places = step.actions.iter().map(|action| format!("{}:{}", action.who(), action.line));
         let places = places.collect::<Vec<_>>().join(", ");
         let label = self.paint(Self::colour_of(step.tag), &format!("{:<24}", step.label));
         let turns = self.steps.iter().position(|step| step.tag == "incorrect") == Some(at);
-        let lost = if turns { "  ← lost for good" } else { "" };
+        let lost = match self.method == Method::Counterexample.name() {
+            _ if !turns => "",
+            true => "  ← no way back",
+            false => "  ← lost for good",
+        };
         let row = format!("  {mark} {:>4}  {label}  {places}{lost}", at + 1);
         writeln!(out, "{}", row.trim_end())?;
         if !step.changes.is_empty() {
