@@ -19,6 +19,8 @@ const SHORTEST: usize = 24;
 const RANDOM: u64 = 16;
 const PASSING: u64 = 40;
 const MOST_CHOICES: usize = 4000;
+/// From how many states on fewer runs are looked at.
+const LARGE: usize = 200_000;
 /// How much less a step counts than the one after it.
 const DECAY: f64 = 0.75;
 
@@ -358,8 +360,11 @@ impl Evidence {
     fn compare_runs(&mut self, scene: &Scene<'_>, origins: &mut Origins<'_>) {
         let tagged = scene.tagged;
         let mut failing: Vec<Run> = scene.run.cloned().into_iter().collect();
-        failing.extend(tagged.shortest_runs(SHORTEST));
-        failing.extend((0..RANDOM).filter_map(|seed| tagged.random_run(seed)));
+        let distances = tagged.reverse.distances(tagged.goals());
+        // In a large system the shortest runs take the longest to find.
+        let shortest = if tagged.state_count() > LARGE { SHORTEST / 8 } else { SHORTEST };
+        failing.extend(tagged.shortest_runs(shortest));
+        failing.extend((0..RANDOM).filter_map(|seed| tagged.random_run_along(&distances, seed)));
         let count = self.kinds.len();
         for run in &failing {
             // How far from the end each mark fires last.

@@ -190,10 +190,7 @@ fn why(encounter: &Encounter, partners: &[String], could_help: &[ActionSpan]) ->
             let mut lines: Vec<String> = could_help.iter().map(|one| one.line.to_string()).collect();
             lines.dedup();
             let word = if lines.len() == 1 { "line" } else { "lines" };
-            format!(
-                "it needs {names}, who could offer it in {word} {} but stands elsewhere",
-                lines.join(", ")
-            )
+            format!("it needs {names} at {word} {}, and control is elsewhere", lines.join(", "))
         }
         Obstacle::DifferentProfile => format!("{names} offers other kinds of values: {}", offers.join(", ")),
         Obstacle::DifferentValues => format!("{names} offers other values: {}", offers.join(", ")),

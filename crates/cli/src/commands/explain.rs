@@ -300,7 +300,11 @@ impl Explain {
                 Method::Exact => explain::Method::Exact,
                 Method::PrefixSuffix => explain::Method::PrefixSuffix,
             }),
-            most_states: self.max_states,
+            // The product of a part of the system is not what the limit is for.
+            most_states: match subject.lts().unexplored().is_empty() {
+                true => self.max_states,
+                false => usize::MAX,
+            },
         };
         let tag = |options: &Options| {
             with_progress(terminal, "tagging", |progress| wanted.tag(subject.lts(), options, progress))

@@ -20,6 +20,8 @@ const MOST_LABELS: usize = 4;
 const MOST_CHOICES: usize = 3;
 const MOST_SUSPECTS: usize = 5;
 const MOST_LINES: usize = 22;
+/// The most characters of a suspect.
+const MOST_CHARACTERS: usize = 42;
 /// The most properties.
 const MOST_PROPERTIES: usize = 6;
 /// The most labels and constructs in lists.
@@ -159,7 +161,11 @@ impl Explanation {
         let shown = if self.all { self.suspects.len() } else { MOST_SUSPECTS };
         for (number, one) in self.suspects.iter().take(shown).enumerate() {
             let place = format!("{}:{}:{}", short(&one.file), one.line, one.column);
-            let construct = self.paint(RED, &one.construct);
+            let short_text = match one.construct.char_indices().nth(MOST_CHARACTERS) {
+                Some((end, _)) => format!("{} …", one.construct[..end].trim_end()),
+                None => one.construct.clone(),
+            };
+            let construct = self.paint(RED, &short_text);
             writeln!(out, "  {}. {}  {construct}  ({} in {})", number + 1, place, one.kind, one.process)?;
             writeln!(out, "     {}", self.paint(DIM, &one.reason))?;
         }
