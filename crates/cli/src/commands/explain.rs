@@ -154,9 +154,12 @@ impl Explain {
         let labels: Vec<&str> = labels.map(|(_, text)| text).collect();
         let through = self.through.iter();
         let through = through.filter_map(|one| logic::unmatched_selector("--through", one, &labels));
-        terminal.warn(&Sources::new(), &through.collect::<Vec<_>>());
-        for property in &properties {
-            terminal.warn(&sources, &logic::unmatched(&property.formula, &labels));
+        // A label that a part of a system lacks may be in the rest.
+        if subject.lts().unexplored().is_empty() {
+            terminal.warn(&Sources::new(), &through.collect::<Vec<_>>());
+            for property in &properties {
+                terminal.warn(&sources, &logic::unmatched(&property.formula, &labels));
+            }
         }
         let selection = with_progress(terminal, "checking", |progress| {
             Selection::new(subject.lts(), &properties, self.max_states, progress)
