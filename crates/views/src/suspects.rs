@@ -106,7 +106,7 @@ fn own_reason(clues: &Clues, kind: ConstructKind) -> String {
         Some(true) => "it is true",
         Some(false) => "it is false",
         None if kind == ConstructKind::Action => "it happens",
-        None => "it is executed",
+        None => "what it belongs to happens",
     };
     if kind == ConstructKind::Synchronisation {
         return "what it puts together takes part in what goes wrong".into();
