@@ -117,6 +117,20 @@ pub fn compare_within(
     Ok(Comparison::Different(formula.map_or(Reason::TooLarge, Reason::Formula)))
 }
 
+/// Whether the initial states of two systems are equivalent, without the reason.
+///
+/// ```
+/// let once = lts::parse_aut("des (0, 1, 2)\n(0, A, 1)\n", &Default::default())?;
+/// let twice = lts::parse_aut("des (0, 2, 3)\n(0, A, 1)\n(0, A, 2)\n", &Default::default())?;
+/// assert!(bisim::equivalent(&once, &twice, bisim::Relation::Strong)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn equivalent(left: &Lts, right: &Lts, relation: Relation) -> Result<bool, Error> {
+    let (both, roots) = disjoint_union(left, right)?;
+    let (_, roots) = reduce_from(&both, &roots, relation, &Limits::default())?;
+    Ok(roots[0] == roots[1])
+}
+
 /// Both systems side by side and their initial states.
 fn disjoint_union(left: &Lts, right: &Lts) -> Result<(Lts, [StateId; 2]), TooLarge> {
     let mut labels: Labels = left.labels().clone();

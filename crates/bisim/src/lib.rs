@@ -50,7 +50,7 @@ mod strong;
 mod tau_star;
 mod weak;
 
-pub use compare::{Comparison, Reason, Side, compare, compare_within};
+pub use compare::{Comparison, Reason, Side, compare, compare_within, equivalent};
 pub use formula::{Formula, Part, PartId, Step};
 pub use preorder::{Excess, Preorder, UnknownPreorder, excess, run_with};
 pub use reduce::{Error, Limits, classes, reduce, reduce_within};

@@ -54,4 +54,4 @@ pub use subject::{Opened, Subject};
 pub use subset::Subset;
 pub use suggest::{Suggestions, TriedRoot, suggest};
 pub use suite::{Example, ExampleModule, OnDisk, SuiteFiles, load_suite, parse_suite};
-pub use trace::{Run, Trace, parse_trace, random_runs};
+pub use trace::{Run, Trace, is_possible, parse_trace, random_runs};

@@ -196,6 +196,15 @@ pub(crate) fn measure_trace(
     Measurement { coverage, states, transitions, functions, stopped }
 }
 
+/// Whether all runs of a trace are possible; nothing where a limit or a run-time error left that open.
+pub fn is_possible(opened: &Opened, trace: &Trace, limits: &Limits, progress: &Progress) -> Option<bool> {
+    match measure_trace(opened, trace, limits, progress).stopped {
+        None => Some(true),
+        Some(Stopped::Trace(_)) => Some(false),
+        Some(_) => None,
+    }
+}
+
 struct Following<'a> {
     opened: &'a Opened,
     limits: &'a Limits,

@@ -1,6 +1,6 @@
 //! Neighbourhoods that are the same choice in different interleavings, and the source behind tags.
 
-use lts::{LabelId, OriginId};
+use lts::{LabelId, OriginId, StateId};
 use model::{MarkId, MarkKind, Provenance};
 use rustc_hash::FxHashMap;
 
@@ -148,6 +148,43 @@ impl Tagged<'_> {
             Group { members, exits }
         };
         members.into_iter().zip(exits).map(group).collect()
+    }
+
+    /// The states in which exits like this one lose for good, and those in which they don't, both ascending; nothing where
+    /// they are more than so many.
+    pub fn split(
+        &self,
+        exit: &Exit,
+        provenance: Option<&Provenance>,
+        most: usize,
+    ) -> Option<(Vec<StateId>, Vec<StateId>)> {
+        let mut places = Places::default();
+        let wanted = match exit.actions.is_empty() {
+            true => Vec::from_iter(exit.labels.iter().map(|&label| places.number(Place::Label(label)))),
+            false => vec![places.number(Place::Actions(exit.actions.clone()))],
+        };
+        let (mut wrong, mut others) = (Vec::new(), Vec::new());
+        for step in self.steps() {
+            let loses = self.tag(step) == Tag::Incorrect;
+            if (loses && self.neighbourhood(step.source).is_none())
+                || !wanted.contains(&places.of(self, step, provenance))
+            {
+                continue;
+            }
+            let list = if loses { &mut wrong } else { &mut others };
+            let state = self.state(step.source);
+            if list.last() != Some(&state) {
+                list.push(state);
+            }
+        }
+        for list in [&mut wrong, &mut others] {
+            list.sort_unstable();
+            list.dedup();
+            if list.len() > most {
+                return None;
+            }
+        }
+        Some((wrong, others))
     }
 
     /// For each group the labels of its relevant predecessors: the neutral transitions that lead to its members (§4.2).

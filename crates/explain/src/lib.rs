@@ -24,6 +24,7 @@
 //! its product with the system (`graph`) → tags and neighbourhoods ([`Tagged`]) → groups, relations, runs and the
 //! typical bug they make up.
 
+mod clues;
 mod graph;
 mod groups;
 mod monitor;
@@ -34,9 +35,12 @@ mod relations;
 mod rounds;
 mod runs;
 mod selection;
+mod separation;
 mod shape;
+mod suspects;
 mod tagged;
 
+pub use clues::{Actor, Clues, Scene, clues};
 pub use graph::Node;
 pub use groups::{Exit, Group};
 pub use neighbourhood::{Counts, Kind, Neighbourhood};
@@ -46,5 +50,7 @@ pub use relations::Relation;
 pub use rounds::Round;
 pub use runs::{NotACounterexample, Pattern, Run};
 pub use selection::{Prospect, Selection};
+pub use separation::{Comparison, MOST_COMPARISONS, comparisons, separation};
 pub use shape::Shape;
+pub use suspects::{Suspect, Through, suspects};
 pub use tagged::{Method, Step, Tag, Tagged};

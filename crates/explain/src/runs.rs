@@ -184,7 +184,11 @@ impl Tagged<'_> {
     ///
     /// After as many steps as the system has states, and ten times the shortest run, it takes the shortest way.
     pub fn random_run(&self, seed: u64) -> Option<Run> {
-        let distances = self.reverse.distances(self.goals());
+        self.random_run_along(&self.reverse.distances(self.goals()), seed)
+    }
+
+    /// The same, where it is known how far each node is from a complete violation.
+    pub(crate) fn random_run_along(&self, distances: &[u32], seed: u64) -> Option<Run> {
         let patience = (distances[0] as usize).saturating_mul(10).max(20).min(self.state_count() + 20);
         let mut chance = Chance::new(seed);
         let mut steps = Vec::new();

@@ -1,12 +1,15 @@
 //! LNT at the door for languages.
 
-use model::{Arguments, CoverageMap, DefUse, Input, Instrumented, Language, Model, Probes, Program};
+use model::{
+    Arguments, Construct, CoverageMap, DefUse, Input, Instrumented, Language, Model, Mutant, Probes, Program,
+};
 use source::{Diagnostic, Sources, Span};
 
 use crate::load::check_input;
 use crate::model::LntModel;
+use crate::mutants::mutants;
 use crate::typed::{self, Argument, ProcessId, StatementKind};
-use crate::{arguments, coverage_map, def_use_pairs, function_map, instrument};
+use crate::{arguments, constructs, coverage_map, def_use_pairs, function_map, instrument};
 
 /// LNT, the modelling language of CADP.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,7 +148,21 @@ impl Program for LntProgram {
         def_use_pairs(self.program())
     }
 
+    fn constructs(&self) -> Vec<Construct> {
+        constructs(self.program())
+    }
+
     fn instrument(&self, sources: &Sources, probes: &Probes, root: Option<&str>) -> Option<Instrumented> {
         Some(instrument(self.program(), sources, probes, root))
+    }
+
+    fn mutants(&self, sources: &Sources) -> Vec<Mutant> {
+        let program = self.program();
+        let reached = self.map.reachable(&self.started());
+        let reached = self.map.processes.iter().zip(reached).filter_map(|(entry, reached)| {
+            let position = program.processes.iter().position(|process| process.extent == entry.span)?;
+            reached.then_some(ProcessId(position as u32))
+        });
+        mutants(program, &reached.collect::<Vec<_>>(), self.model.functions(), sources)
     }
 }

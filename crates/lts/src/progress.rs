@@ -1,7 +1,7 @@
 //! Progress and cancellation, shared between long work and whoever watches it.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// A counter that long work advances and a progress bar reads, and a flag the other way round.
@@ -18,14 +18,28 @@ use std::time::Instant;
 pub struct Progress {
     done: AtomicU64,
     total: AtomicU64,
-    cancelled: AtomicBool,
-    deadline: OnceLock<Instant>,
+    cancelled: Arc<AtomicBool>,
+    deadline: Arc<OnceLock<Instant>>,
 }
 
 impl Progress {
     /// Nothing done, total unknown.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A part of the work: it has a counter of its own, and stops when the whole does.
+    ///
+    /// ```
+    /// let whole = lts::Progress::new();
+    /// let part = whole.part();
+    /// part.advance(1000);
+    /// whole.cancel();
+    /// assert!(whole.done() == 0 && part.is_cancelled());
+    /// ```
+    pub fn part(&self) -> Self {
+        let (cancelled, deadline) = (Arc::clone(&self.cancelled), Arc::clone(&self.deadline));
+        Self { cancelled, deadline, ..Self::default() }
     }
 
     /// Says how much there is to do; 0 where that is unknown.

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use source::{Diagnostic, Sources, Span};
 
 use crate::Model;
+use crate::construct::Construct;
 use crate::coverage::{CoverageMap, DefUse};
 use crate::criteria::{Inspector, ItemList};
 use crate::drawing::Drawing;
+use crate::mutant::Mutant;
 use crate::probes::{Instrumented, Probes};
 use crate::texts::{Text, Texts};
 
@@ -198,9 +200,20 @@ pub trait Program: Send + Sync {
         Vec::new()
     }
 
+    /// Its constructs and how they are related, in the order of the source.
+    fn constructs(&self) -> Vec<Construct> {
+        Construct::of_map(self.map())
+    }
+
     /// The program with probes, where the language has them; `root` is what it starts with.
     fn instrument(&self, _sources: &Sources, _probes: &Probes, _root: Option<&str>) -> Option<Instrumented> {
         None
+    }
+
+    /// Small changes of its text, each as if somebody had made one mistake, in the order of the text; none where the
+    /// language has no such changes. Those of what it can't reach are left out.
+    fn mutants(&self, _sources: &Sources) -> Vec<Mutant> {
+        Vec::new()
     }
 
     /// Tells what steps exercise of [`items`](Self::items), and how decisions are evaluated; none where origins tell

@@ -3,25 +3,36 @@
 use std::ops::RangeInclusive;
 
 use explain::{Group, Kind, Method, Relation, Run, Step, Tag, Tagged};
-use model::{MarkId, MarkKind, Provenance};
+use explore::Exploration;
+use model::{MarkId, MarkKind, Program, Provenance};
 use report::{
     ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, KindCounts,
     NamedShape, SourceFile, TagCounts, TaggedSize,
 };
 use source::{Sources, Span};
 
+use crate::run::{Inside, separations};
+use crate::suspects::suspects;
+
 /// The model behind a system.
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
     /// Its files.
     pub sources: &'a Sources,
-    /// Its constructs.
-    pub provenance: &'a Provenance,
+    /// What its language knows of it.
+    pub program: &'a dyn Program,
+    /// Its states.
+    pub exploration: &'a Exploration,
 }
 
-impl Origin<'_> {
-    fn action(&self, mark: MarkId) -> ActionSpan {
-        let mark = self.provenance.mark(mark);
+impl<'a> Origin<'a> {
+    /// Its constructs that fire.
+    pub fn provenance(self) -> &'a Provenance {
+        self.program.model().provenance()
+    }
+
+    pub(crate) fn action(&self, mark: MarkId) -> ActionSpan {
+        let mark = self.provenance().mark(mark);
         let (start, end) = (self.sources.position(mark.span), self.sources.end_position(mark.span));
         ActionSpan {
             process: mark.process.clone(),
@@ -30,15 +41,16 @@ impl Origin<'_> {
             column: start.column,
             end_line: end.line,
             end_column: end.column,
+            instance: None,
         }
     }
 
     fn actions(&self, tagged: &Tagged<'_>, step: Step) -> Vec<ActionSpan> {
         let origin = tagged.system().origin(tagged.system_edge(step));
-        let marks = origin.map(|origin| self.provenance.marks_of(origin)).unwrap_or_default();
+        let marks = origin.map(|origin| self.provenance().marks_of(origin)).unwrap_or_default();
         let mut actions: Vec<ActionSpan> = marks
             .into_iter()
-            .filter(|&mark| self.provenance.mark(mark).kind == MarkKind::Action)
+            .filter(|&mark| self.provenance().mark(mark).kind == MarkKind::Action)
             .map(|mark| self.action(mark))
             .collect();
         actions.dedup();
@@ -58,8 +70,12 @@ pub struct Findings<'a> {
     pub nearest: Option<&'a Run>,
     /// The model behind the system, where there is one.
     pub origin: Option<Origin<'a>>,
+    /// Whether steps of the run show all values, not only those that change.
+    pub values: bool,
 }
 
+/// For how many choices conditions are looked for that tell their states apart.
+const MOST_SEPARATED: usize = 3;
 /// The most states that a choice lists.
 const MOST_STATES: usize = 100;
 
@@ -68,8 +84,11 @@ impl Findings<'_> {
     pub fn explanation(&self) -> Explanation {
         let findings = self;
         let tagged = findings.tagged;
-        let provenance = findings.origin.map(|origin| origin.provenance);
-        let (groups, relations) = rayon::join(|| tagged.groups(provenance), || tagged.relations());
+        let provenance = findings.origin.map(|origin| origin.provenance());
+        let (mut groups, relations) = rayon::join(|| tagged.groups(provenance), || tagged.relations());
+        let shape = tagged.shape(&groups, &relations).map(NamedShape::from);
+        let order = |groups: &mut Vec<Group>| most_decisive_first(groups, findings, &relations);
+        order(&mut groups);
         let system = tagged.system();
         let used = system.used_labels();
         let involved = tagged.involved_labels();
@@ -97,9 +116,13 @@ impl Findings<'_> {
                 cin: of(Kind::Cin),
                 total: counts.total(),
             },
-            shape: tagged.shape(&groups, &relations).map(NamedShape::from),
+            shape,
             choices: match findings.kind {
-                Some(_) => choices(findings, &tagged.groups_of(provenance, findings.kind), &relations),
+                Some(_) => {
+                    let mut groups = tagged.groups_of(provenance, findings.kind);
+                    order(&mut groups);
+                    choices(findings, &groups, &relations)
+                }
                 None => choices(findings, &groups, &relations),
             },
             kind: findings.kind.map(Kind::key),
@@ -112,6 +135,11 @@ impl Findings<'_> {
             add_run(&mut explanation, findings, run);
         }
         if let Some(origin) = findings.origin {
+            let inside = findings.run.map(|run| Inside::of(tagged, run, origin));
+            explanation.suspects = suspects(tagged, findings.run, inside.as_ref(), origin);
+            if let Some(inside) = inside {
+                inside.add_to(&mut explanation, origin, findings.values);
+            }
             add_source(&mut explanation, tagged, origin);
         }
         add_remarks(&mut explanation, findings);
@@ -140,17 +168,19 @@ fn add_run(explanation: &mut Explanation, findings: &Findings<'_>, run: &Run) {
             .filter(|one| findings.kind.is_none_or(|kind| one.kind == kind))
             .map(|one| one.kind.key()),
         actions: findings.origin.map(|origin| origin.actions(tagged, step)).unwrap_or_default(),
+        changes: Vec::new(),
+        values: Vec::new(),
     };
     explanation.steps = run.steps.iter().enumerate().map(step).collect();
 }
 
 fn add_source(explanation: &mut Explanation, tagged: &Tagged<'_>, origin: Origin<'_>) {
-    let counts = tagged.construct_tags(origin.provenance);
+    let counts = tagged.construct_tags(origin.provenance());
     let place = |span: Span| (span.file, span.range().start, span.range().end);
     let mut marks: Vec<usize> = (0..counts.len()).filter(|&mark| counts[mark] != [0; 3]).collect();
-    marks.sort_by_key(|&mark| (place(origin.provenance.marks()[mark].span), mark));
+    marks.sort_by_key(|&mark| (place(origin.provenance().marks()[mark].span), mark));
     for at in marks {
-        let mark = &origin.provenance.marks()[at];
+        let mark = &origin.provenance().marks()[at];
         let span = origin.action(MarkId(at as u32));
         let counts = TagCounts::from(counts[at]);
         explanation.source.push(Construct {
@@ -171,7 +201,7 @@ fn add_source(explanation: &mut Explanation, tagged: &Tagged<'_>, origin: Origin
         });
     }
     let mut files: Vec<source::FileId> =
-        origin.provenance.marks().iter().map(|mark| mark.span.file).collect();
+        origin.provenance().marks().iter().map(|mark| mark.span.file).collect();
     files.sort_unstable();
     files.dedup();
     let text = |file| SourceFile {
@@ -231,6 +261,23 @@ fn texts(tagged: &Tagged<'_>, steps: &[Step]) -> Vec<String> {
     steps.iter().map(|&step| tagged.label(step).to_owned()).collect()
 }
 
+/// Choices in which it can be lost come before last chances, those near the violation first; of equal ones those that the
+/// counterexample passes, and those with more states.
+fn most_decisive_first(groups: &mut [Group], findings: &Findings<'_>, relations: &[Relation]) {
+    let tagged = findings.tagged;
+    let mut passed: Vec<u32> =
+        findings.run.iter().flat_map(|run| run.steps.iter().map(|step| step.source)).collect();
+    passed.sort_unstable();
+    groups.sort_by_cached_key(|group| {
+        let loses = group.exits.iter().any(|exit| exit.tag == Tag::Incorrect);
+        let distances = group.members.iter().filter_map(|&member| relations[member].to_violation);
+        let nodes = group.members.iter().map(|&member| tagged.neighbourhoods()[member].node);
+        let on_run = nodes.into_iter().any(|node| passed.binary_search(&node).is_ok());
+        let nearest = distances.min().unwrap_or(u32::MAX);
+        (!loses, nearest, !on_run, std::cmp::Reverse(group.members.len()), group.members[0])
+    });
+}
+
 fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) -> Vec<Choice> {
     let tagged = findings.tagged;
     let predecessors = tagged.predecessors(groups);
@@ -267,6 +314,10 @@ fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) ->
                 .iter()
                 .map(|&label| tagged.system().label(label).to_owned())
                 .collect(),
+            separated: match findings.origin.filter(|_| number < MOST_SEPARATED) {
+                Some(origin) => separations(tagged, group, origin),
+                None => Vec::new(),
+            },
             correct: exits(Tag::Correct),
             incorrect: exits(Tag::Incorrect),
             neutral: exits(Tag::Neutral),

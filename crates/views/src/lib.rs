@@ -7,9 +7,13 @@ mod conformance;
 mod coverage;
 mod explanation;
 mod net;
+mod run;
+mod suspects;
 
 pub use campaign::CampaignView;
 pub use conformance::{conformance, non_conformance, trace_problem};
 pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
 pub use net::net;
+pub use run::Inside;
+pub use suspects::repeated;
