@@ -16,6 +16,7 @@ mod coverage;
 mod explanation;
 mod exploration;
 mod markup;
+mod mutation;
 mod net;
 mod number;
 mod reduction;
@@ -39,6 +40,7 @@ pub use explanation::{
     write_cypher, write_dot,
 };
 pub use exploration::{Exploration, RunTimeError};
+pub use mutation::{MatrixRow, Mutation, OperatorCount, Survivor, Worth};
 pub use net::{Net, NetBehaviour, Structure, UnboundedPlace, Unfolded};
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;

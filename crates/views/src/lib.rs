@@ -6,10 +6,12 @@ mod campaign;
 mod conformance;
 mod coverage;
 mod explanation;
+mod mutation;
 mod net;
 
 pub use campaign::CampaignView;
 pub use conformance::{conformance, non_conformance, trace_problem};
 pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
+pub use mutation::mutation;
 pub use net::net;
