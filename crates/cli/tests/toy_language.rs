@@ -142,18 +142,20 @@ fn a_language_is_a_file_and_a_line() {
     let opened = with_toy().load(&Input::new(&text)).unwrap();
     let model = opened.program.model();
     let limits = explore::Limits { origins: true, ..Default::default() };
-    let lts = explore::explore(model, &limits, &Progress::new()).lts;
+    let exploration = explore::explore(model, &limits, &Progress::new());
+    let lts = &exploration.lts;
     assert_eq!((lts.state_count(), lts.transition_count()), (4, 4));
 
     let mut sources = Sources::new();
     let text = "property SAFE is [ true* . \"FALL\" ] false end property";
     let properties = logic::load_text("safe.mcl", text, &mut sources).unwrap().properties;
     let wanted: Vec<&logic::Property> = properties.iter().collect();
-    let selection = Selection::new(&lts, wanted, 1000, &Progress::new()).ok().unwrap();
+    let selection = Selection::new(lts, wanted, 1000, &Progress::new()).ok().unwrap();
     let (_, Prospect::Violated(violated)) = &selection.prospects[0] else { panic!("it falls") };
-    let tagged = violated.tag(&lts, &Options::default(), &Progress::new()).ok().flatten().unwrap();
+    let tagged = violated.tag(lts, &Options::default(), &Progress::new()).ok().flatten().unwrap();
     let run = tagged.shortest_run();
-    let origin = views::Origin { sources: &opened.sources, provenance: model.provenance() };
+    let origin =
+        views::Origin { sources: &opened.sources, program: &*opened.program, exploration: &exploration };
     let findings = views::Findings {
         tagged: &tagged,
         run: run.as_ref(),

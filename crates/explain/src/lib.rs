@@ -24,6 +24,7 @@
 //! its product with the system (`graph`) → tags and neighbourhoods ([`Tagged`]) → groups, relations, runs and the
 //! typical bug they make up.
 
+mod clues;
 mod graph;
 mod groups;
 mod monitor;
@@ -35,8 +36,10 @@ mod rounds;
 mod runs;
 mod selection;
 mod shape;
+mod suspects;
 mod tagged;
 
+pub use clues::{Clues, Scene, clues};
 pub use graph::Node;
 pub use groups::{Exit, Group};
 pub use neighbourhood::{Counts, Kind, Neighbourhood};
@@ -47,4 +50,5 @@ pub use rounds::Round;
 pub use runs::{NotACounterexample, Pattern, Run};
 pub use selection::{Prospect, Selection};
 pub use shape::Shape;
+pub use suspects::{Suspect, Through, suspects};
 pub use tagged::{Method, Step, Tag, Tagged};

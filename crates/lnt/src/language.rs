@@ -1,13 +1,15 @@
 //! LNT at the door for languages.
 
-use model::{Arguments, CoverageMap, DefUse, Input, Instrumented, Language, Model, Mutant, Probes, Program};
+use model::{
+    Arguments, Construct, CoverageMap, DefUse, Input, Instrumented, Language, Model, Mutant, Probes, Program,
+};
 use source::{Diagnostic, Sources, Span};
 
 use crate::load::check_input;
 use crate::model::LntModel;
 use crate::mutants::mutants;
 use crate::typed::{self, Argument, ProcessId, StatementKind};
-use crate::{arguments, coverage_map, def_use_pairs, function_map, instrument};
+use crate::{arguments, constructs, coverage_map, def_use_pairs, function_map, instrument};
 
 /// LNT, the modelling language of CADP.
 #[derive(Clone, Copy, Debug, Default)]
@@ -144,6 +146,10 @@ impl Program for LntProgram {
 
     fn def_use_pairs(&self) -> Vec<DefUse> {
         def_use_pairs(self.program())
+    }
+
+    fn constructs(&self) -> Vec<Construct> {
+        constructs(self.program())
     }
 
     fn instrument(&self, sources: &Sources, probes: &Probes, root: Option<&str>) -> Option<Instrumented> {

@@ -37,7 +37,7 @@ mod run;
 mod tree;
 pub mod typed;
 
-pub use coverage::{arguments, coverage_map, def_use_pairs, function_map, instrument};
+pub use coverage::{arguments, constructs, coverage_map, def_use_pairs, function_map, instrument};
 pub use language::Lnt;
 pub use load::{Checked, Loader, load, load_text};
 pub use model::{LntModel, Options};

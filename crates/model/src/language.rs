@@ -9,6 +9,7 @@ use std::sync::Arc;
 use source::{Diagnostic, Sources, Span};
 
 use crate::Model;
+use crate::construct::Construct;
 use crate::coverage::{CoverageMap, DefUse};
 use crate::criteria::{Inspector, ItemList};
 use crate::drawing::Drawing;
@@ -197,6 +198,11 @@ pub trait Program: Send + Sync {
     /// Definitions of variables with uses of them.
     fn def_use_pairs(&self) -> Vec<DefUse> {
         Vec::new()
+    }
+
+    /// Its constructs and how they are related, in the order of the source.
+    fn constructs(&self) -> Vec<Construct> {
+        Construct::of_map(self.map())
     }
 
     /// The program with probes, where the language has them; `root` is what it starts with.

@@ -36,6 +36,7 @@
 //! # Ok::<(), ModelError>(())
 //! ```
 
+mod construct;
 mod coverage;
 mod criteria;
 mod drawing;
@@ -52,6 +53,7 @@ mod rows;
 mod system;
 mod texts;
 
+pub use construct::{Construct, ConstructKind};
 pub use coverage::{
     ActionInstance, Block, CoverageMap, DataFlow, Decision, DecisionKind, DefUse, Dependency, Join,
     ProcessEntry, VariableSite, Way,

@@ -396,9 +396,13 @@ impl Opened {
 
 /// Tells why a property fails, with a counterexample.
 pub fn explain(subject: &Subject, tagged: &Tagged<'_>, run: Option<&Run>) -> Explanation {
-    let origin = match (subject.sources(), subject.provenance()) {
-        (Some(sources), Some(provenance)) => Some(Origin { sources, provenance }),
-        _ => None,
+    let origin = match subject {
+        Subject::Model(explored) => Some(Origin {
+            sources: &explored.loaded.sources,
+            program: &*explored.loaded.program,
+            exploration: &explored.exploration,
+        }),
+        Subject::System(_) => None,
     };
     Findings { tagged, run, kind: None, nearest: None, origin }.explanation()
 }

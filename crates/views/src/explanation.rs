@@ -3,25 +3,35 @@
 use std::ops::RangeInclusive;
 
 use explain::{Group, Kind, Method, Relation, Run, Step, Tag, Tagged};
-use model::{MarkId, MarkKind, Provenance};
+use explore::Exploration;
+use model::{MarkId, MarkKind, Program, Provenance};
 use report::{
     ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, KindCounts,
     NamedShape, SourceFile, TagCounts, TaggedSize,
 };
 use source::{Sources, Span};
 
+use crate::suspects::suspects;
+
 /// The model behind a system.
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
     /// Its files.
     pub sources: &'a Sources,
-    /// Its constructs.
-    pub provenance: &'a Provenance,
+    /// What its language knows of it.
+    pub program: &'a dyn Program,
+    /// Its states.
+    pub exploration: &'a Exploration,
 }
 
-impl Origin<'_> {
+impl<'a> Origin<'a> {
+    /// Its constructs that fire.
+    pub fn provenance(self) -> &'a Provenance {
+        self.program.model().provenance()
+    }
+
     fn action(&self, mark: MarkId) -> ActionSpan {
-        let mark = self.provenance.mark(mark);
+        let mark = self.provenance().mark(mark);
         let (start, end) = (self.sources.position(mark.span), self.sources.end_position(mark.span));
         ActionSpan {
             process: mark.process.clone(),
@@ -30,15 +40,16 @@ impl Origin<'_> {
             column: start.column,
             end_line: end.line,
             end_column: end.column,
+            instance: None,
         }
     }
 
     fn actions(&self, tagged: &Tagged<'_>, step: Step) -> Vec<ActionSpan> {
         let origin = tagged.system().origin(tagged.system_edge(step));
-        let marks = origin.map(|origin| self.provenance.marks_of(origin)).unwrap_or_default();
+        let marks = origin.map(|origin| self.provenance().marks_of(origin)).unwrap_or_default();
         let mut actions: Vec<ActionSpan> = marks
             .into_iter()
-            .filter(|&mark| self.provenance.mark(mark).kind == MarkKind::Action)
+            .filter(|&mark| self.provenance().mark(mark).kind == MarkKind::Action)
             .map(|mark| self.action(mark))
             .collect();
         actions.dedup();
@@ -68,7 +79,7 @@ impl Findings<'_> {
     pub fn explanation(&self) -> Explanation {
         let findings = self;
         let tagged = findings.tagged;
-        let provenance = findings.origin.map(|origin| origin.provenance);
+        let provenance = findings.origin.map(|origin| origin.provenance());
         let (groups, relations) = rayon::join(|| tagged.groups(provenance), || tagged.relations());
         let system = tagged.system();
         let used = system.used_labels();
@@ -112,6 +123,7 @@ impl Findings<'_> {
             add_run(&mut explanation, findings, run);
         }
         if let Some(origin) = findings.origin {
+            explanation.suspects = suspects(tagged, findings.run, origin);
             add_source(&mut explanation, tagged, origin);
         }
         add_remarks(&mut explanation, findings);
@@ -140,17 +152,19 @@ fn add_run(explanation: &mut Explanation, findings: &Findings<'_>, run: &Run) {
             .filter(|one| findings.kind.is_none_or(|kind| one.kind == kind))
             .map(|one| one.kind.key()),
         actions: findings.origin.map(|origin| origin.actions(tagged, step)).unwrap_or_default(),
+        changes: Vec::new(),
+        values: Vec::new(),
     };
     explanation.steps = run.steps.iter().enumerate().map(step).collect();
 }
 
 fn add_source(explanation: &mut Explanation, tagged: &Tagged<'_>, origin: Origin<'_>) {
-    let counts = tagged.construct_tags(origin.provenance);
+    let counts = tagged.construct_tags(origin.provenance());
     let place = |span: Span| (span.file, span.range().start, span.range().end);
     let mut marks: Vec<usize> = (0..counts.len()).filter(|&mark| counts[mark] != [0; 3]).collect();
-    marks.sort_by_key(|&mark| (place(origin.provenance.marks()[mark].span), mark));
+    marks.sort_by_key(|&mark| (place(origin.provenance().marks()[mark].span), mark));
     for at in marks {
-        let mark = &origin.provenance.marks()[at];
+        let mark = &origin.provenance().marks()[at];
         let span = origin.action(MarkId(at as u32));
         let counts = TagCounts::from(counts[at]);
         explanation.source.push(Construct {
@@ -171,7 +185,7 @@ fn add_source(explanation: &mut Explanation, tagged: &Tagged<'_>, origin: Origin
         });
     }
     let mut files: Vec<source::FileId> =
-        origin.provenance.marks().iter().map(|mark| mark.span.file).collect();
+        origin.provenance().marks().iter().map(|mark| mark.span.file).collect();
     files.sort_unstable();
     files.dedup();
     let text = |file| SourceFile {

@@ -8,6 +8,7 @@ mod coverage;
 mod explanation;
 mod mutation;
 mod net;
+mod suspects;
 
 pub use campaign::CampaignView;
 pub use conformance::{conformance, non_conformance, trace_problem};
@@ -15,3 +16,4 @@ pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as covera
 pub use explanation::{Findings, Origin};
 pub use mutation::mutation;
 pub use net::net;
+pub use suspects::waiting;

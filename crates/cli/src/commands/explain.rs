@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use explain::{Options, Property, Prospect, Run, Selection, Tagged, Unexplained};
-use explore::{Limits, Outcome};
+use explore::{Exploration, Limits, Outcome};
 use lts::{Lts, Selector};
 use report::{Explanation, Extent};
 use source::Sources;
@@ -113,9 +113,27 @@ fn parse_selector(text: &str) -> Result<Selector, String> {
 }
 
 /// A transition system, and the model it comes from.
-struct Subject {
-    lts: Lts,
-    model: Option<Box<ModelFile>>,
+enum Subject {
+    System(Lts),
+    Model(Box<ModelFile>, Box<Exploration>),
+}
+
+impl Subject {
+    fn lts(&self) -> &Lts {
+        match self {
+            Self::System(lts) => lts,
+            Self::Model(_, found) => &found.lts,
+        }
+    }
+
+    fn origin(&self) -> Option<Origin<'_>> {
+        match self {
+            Self::System(_) => None,
+            Self::Model(file, exploration) => {
+                Some(Origin { sources: &file.sources, program: &*file.program, exploration })
+            }
+        }
+    }
 }
 
 impl Explain {
@@ -125,8 +143,8 @@ impl Explain {
         let properties = self.properties.load(&mut sources, terminal)?;
         let properties = self.chosen(properties.into_iter().map(|(property, _)| property).collect())?;
         let subject = self.open(terminal)?;
-        let used = subject.lts.used_labels();
-        let labels = subject.lts.labels().iter().filter(|(label, _)| used[label.index()]);
+        let used = subject.lts().used_labels();
+        let labels = subject.lts().labels().iter().filter(|(label, _)| used[label.index()]);
         let labels: Vec<&str> = labels.map(|(_, text)| text).collect();
         let through = self.through.iter();
         let through = through.filter_map(|one| logic::unmatched_selector("--through", one, &labels));
@@ -135,7 +153,7 @@ impl Explain {
             terminal.warn(&sources, &logic::unmatched(&property.formula, &labels));
         }
         let selection = with_progress(terminal, "checking", |progress| {
-            Selection::new(&subject.lts, &properties, self.max_states, progress)
+            Selection::new(subject.lts(), &properties, self.max_states, progress)
         });
         let selection = selection.map_err(|stopped| Failure::limit(stopped.to_string()))?;
         let explained = selection.chosen.map(|at| &selection.prospects[at]);
@@ -209,7 +227,7 @@ impl Explain {
     fn open(&self, terminal: &Terminal) -> Result<Subject, Failure> {
         if !self.source.is_model() {
             let lts = read_lts(&self.source.model, &self.reading.options(), terminal)?;
-            return Ok(Subject { lts, model: None });
+            return Ok(Subject::System(lts));
         }
         let file = Box::new(self.source.load(terminal, true)?);
         let limits = Limits { states: self.max_states, origins: true, ..Limits::default() };
@@ -217,7 +235,7 @@ impl Explain {
             explore::explore(file.model(), &limits, progress)
         });
         match &found.outcome {
-            Outcome::Complete => Ok(Subject { lts: found.lts, model: Some(file) }),
+            Outcome::Complete => Ok(Subject::Model(file, Box::new(found))),
             Outcome::Error { error, state } => {
                 let labels: Option<Vec<String>> = state.and_then(|state| {
                     let trace = found.trace_to(file.model(), state).ok()?;
@@ -252,7 +270,7 @@ impl Explain {
             most_states: self.max_states,
         };
         let tag = |options: &Options| {
-            with_progress(terminal, "tagging", |progress| wanted.tag(&subject.lts, options, progress))
+            with_progress(terminal, "tagging", |progress| wanted.tag(subject.lts(), options, progress))
                 .map_err(|why| failure(&property.name, &why))
         };
         let Some(tagged) = tag(&options)? else { return Ok(None) };
@@ -271,15 +289,13 @@ impl Explain {
             Kind::Ci => explain::Kind::Ci,
             Kind::Cin => explain::Kind::Cin,
         });
-        let nearest = tagged.way_to_neighbourhood(&self.pattern(&subject.lts), kind);
-        let model = subject.model.as_ref();
+        let nearest = tagged.way_to_neighbourhood(&self.pattern(subject.lts()), kind);
         let mut explanation = Findings {
             tagged: &tagged,
             run: run.as_ref(),
             kind,
             nearest: nearest.as_ref(),
-            origin: model
-                .map(|file| Origin { sources: &file.sources, provenance: file.model().provenance() }),
+            origin: subject.origin(),
         }
         .explanation();
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
@@ -379,15 +395,15 @@ fn failure(property: &str, why: &Unexplained) -> Failure {
 
 /// What there is to say of a property that holds.
 fn holds(subject: &Subject, property: &logic::Property, start: Instant) -> Explanation {
-    let used = subject.lts.used_labels().iter().filter(|&&used| used).count();
+    let used = subject.lts().used_labels().iter().filter(|&&used| used).count();
     Explanation {
         property: property.name.clone(),
         description: property.description.clone(),
         verdict: true,
         method: "none".into(),
         full: report::TaggedSize {
-            states: subject.lts.state_count() as u64,
-            transitions: subject.lts.transition_count() as u64,
+            states: subject.lts().state_count() as u64,
+            transitions: subject.lts().transition_count() as u64,
             labels: used as u64,
         },
         remarks: vec!["It holds, so there is nothing to explain.".into()],

@@ -2,6 +2,7 @@
 //! with probes, the same program with probes in it.
 
 mod conditions;
+mod constructs;
 mod critical;
 mod def_use;
 mod domains;
@@ -10,6 +11,7 @@ mod map;
 mod probes;
 
 pub(crate) use conditions::{conditions_of, operands_of};
+pub use constructs::constructs;
 pub use def_use::def_use_pairs;
 pub(crate) use def_use::{parts_of, pattern_variables, used_variables};
 pub use domains::arguments;

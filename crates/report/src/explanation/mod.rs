@@ -38,7 +38,9 @@ pub struct Explanation {
     /// The kind of neighbourhood that was asked for: choices and steps that matter are of that kind only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
-    /// The choices: neighbourhoods grouped by what decides in them.
+    /// The constructs of the source that most likely are what is wrong, best first.
+    pub suspects: Vec<SuspectPlace>,
+    /// The choices: neighbourhoods grouped by what decides in them, the most decisive first.
     pub choices: Vec<Choice>,
     /// The labels of a run that violates the property.
     pub counterexample: Option<Vec<String>>,
@@ -51,6 +53,12 @@ pub struct Explanation {
     pub abstracted: Vec<String>,
     /// That run, step by step.
     pub steps: Vec<ExplainedStep>,
+    /// Where processes stand at its end, where nothing can happen any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Waiting>,
+    /// Processes that wait for each other in a circle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_cycle: Option<Vec<String>>,
     /// The labels of a shortest way to a neighbourhood, of the kind and through the labels that were asked for.
     pub nearest: Option<Vec<String>>,
     /// Labels of the system that no counterexample involves.
@@ -67,6 +75,9 @@ pub struct Explanation {
     /// Whether the text has colours.
     #[serde(skip)]
     pub colour: bool,
+    /// Whether the text has everything, not only what is on the first page.
+    #[serde(skip)]
+    pub all: bool,
 }
 
 /// How large a system is.
@@ -177,6 +188,31 @@ pub struct ChoiceExit {
     pub actions: Vec<ActionSpan>,
 }
 
+/// A construct of the source that may be what is wrong.
+#[derive(Clone, Debug, Serialize)]
+pub struct SuspectPlace {
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+    /// Where it ends.
+    pub end_line: usize,
+    /// The column after its last character.
+    pub end_column: usize,
+    /// `action`, `decision`, `assignment`, `call`, `synchronisation`, `ending` or `result`.
+    pub kind: &'static str,
+    /// Its text, on one line.
+    pub construct: String,
+    /// The process or function it belongs to.
+    pub process: String,
+    /// Why it is suspected, in one sentence.
+    pub reason: String,
+    /// Between 0 and 1; that of the best suspect is 1.
+    pub score: f64,
+}
+
 /// A part of the system in which a run violates the property by going round for ever.
 #[derive(Clone, Debug, Serialize)]
 pub struct EndlessPart {
@@ -205,6 +241,53 @@ pub struct ActionSpan {
     pub end_line: usize,
     /// The column after its last character.
     pub end_column: usize,
+    /// The instance of the process that takes part, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+}
+
+impl ActionSpan {
+    /// Who does it: the instance or, where that is not known, the process.
+    pub fn who(&self) -> &str {
+        self.instance.as_deref().unwrap_or(&self.process)
+    }
+}
+
+/// A process that waits for ever.
+#[derive(Clone, Debug, Serialize)]
+pub struct Waiting {
+    /// Where it stands.
+    pub action: ActionSpan,
+    /// What it offers: `PUT !3 ?nat`.
+    pub offer: String,
+    /// For whom it waits, and what they do, in words.
+    pub why: String,
+    /// For whom it waits.
+    pub partners: Vec<String>,
+    /// Actions of those that could help, wherever control may be.
+    pub could_help: Vec<ActionSpan>,
+}
+
+/// A variable that a step gave another value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ValueChange {
+    /// Its name.
+    pub name: String,
+    /// Its value before; none where it had none.
+    pub before: Option<String>,
+    /// Its value after; none where it has none any more.
+    pub after: Option<String>,
+}
+
+impl ValueChange {
+    /// For people: `term 0 → 1`.
+    pub fn text(&self) -> String {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => format!("{} {before} → {after}", self.name),
+            (None, Some(after)) => format!("{} = {after}", self.name),
+            (_, None) => format!("{} is gone", self.name),
+        }
+    }
 }
 
 /// One step of the counterexample.
@@ -218,6 +301,12 @@ pub struct ExplainedStep {
     pub matters: bool,
     /// The kind of the neighbourhood it leaves, where it leaves one.
     pub leaves: Option<&'static str>,
+    /// The variables that have other values after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ValueChange>,
+    /// All variables after it, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<(String, String)>,
     /// The actions that take part.
     pub actions: Vec<ActionSpan>,
 }
@@ -255,7 +344,37 @@ pub struct SourceFile {
     pub text: String,
 }
 
+/// What a kind of neighbourhood means.
+pub(crate) fn kind_in_words(kind: &str) -> &'static str {
+    match kind {
+        "cn" => "a last chance, the property can still be saved here",
+        "in" => "the property can be lost for good here",
+        "ci" => "it is decided here, one way or the other",
+        _ => "the property can be saved, lost for good or left open here",
+    }
+}
+
 impl Explanation {
+    /// The text of an action, on one line.
+    fn text_of(&self, action: &ActionSpan) -> String {
+        let (start, end) = ((action.line, action.column), (action.end_line, action.end_column));
+        self.text_between(start, end, &action.file)
+    }
+
+    /// The text between two positions of a file, on one line.
+    fn text_between(&self, start: (usize, usize), end: (usize, usize), file: &str) -> String {
+        let Some(file) = self.files.iter().find(|one| one.name == file) else { return String::new() };
+        let mut words: Vec<String> = Vec::new();
+        let count = (end.0 + 1).saturating_sub(start.0);
+        for (line, number) in file.text.lines().skip(start.0 - 1).zip(start.0..).take(count) {
+            let first = if number == start.0 { start.1 - 1 } else { 0 };
+            let last = if number == end.0 { end.1.saturating_sub(1) } else { usize::MAX };
+            let part: String = line.chars().take(last).skip(first).collect();
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+        words.join(" ")
+    }
+
     /// Whether what can't violate the property was cut away: prefixes and suffixes tag everything.
     fn is_cut(&self) -> bool {
         self.method != Method::PrefixSuffix.name()

@@ -14,8 +14,12 @@ const DIM: &str = "2";
 /// The most exits of one tag that a choice shows, and the most labels of an exit.
 const MOST_EXITS: usize = 6;
 const MOST_LABELS: usize = 4;
-/// The most choices in the text; JSON and HTML have all.
-const MOST_CHOICES: usize = 12;
+/// The most choices and suspects, and the most lines of the counterexample, unless all are asked for; JSON and HTML have all.
+const MOST_CHOICES: usize = 3;
+const MOST_SUSPECTS: usize = 5;
+const MOST_LINES: usize = 22;
+/// The most labels and constructs in lists.
+const MOST_LISTED: usize = 12;
 
 impl Explanation {
     fn paint(&self, style: &str, text: &str) -> String {
@@ -57,66 +61,119 @@ impl fmt::Display for Explanation {
             }
             return Ok(());
         }
-        let part = &self.counterexample_lts;
-        let size = format!("{}, {}", count(part.states, "state"), count(part.transitions, "transition"));
-        match self.is_cut() {
-            true => writeln!(out, "  what can violate it: {size} (method {})", self.method)?,
-            false => writeln!(out, "  the whole system is tagged (method {})", self.method)?,
-        }
-        let tags = [
-            (GREEN, self.tags.correct, "correct"),
-            (RED, self.tags.incorrect, "incorrect"),
-            (YELLOW, self.tags.neutral, "neutral"),
-        ];
-        let tags =
-            tags.map(|(style, number, word)| self.paint(style, &format!("{} {word}", grouped(number))));
-        writeln!(out, "  transitions: {}", tags.join(", "))?;
-        let kinds = &self.neighbourhoods;
-        writeln!(
-            out,
-            "  neighbourhoods: {} ({} cn, {} in, {} ci, {} cin)",
-            grouped(kinds.total),
-            grouped(kinds.cn),
-            grouped(kinds.r#in),
-            grouped(kinds.ci),
-            grouped(kinds.cin)
-        )?;
-        if let Some(shape) = &self.shape {
-            writeln!(
-                out,
-                "\nThis bug looks like: {}. In short, {}.",
-                self.paint(BOLD, &shape.name),
-                shape.meaning
-            )?;
-        }
+        self.write_run(out)?;
+        self.write_waiting(out)?;
+        self.write_suspects(out)?;
         for remark in &self.remarks {
             writeln!(out, "\n{remark}")?;
         }
-        if let Some(kind) = self.kind {
-            writeln!(out, "\nOnly neighbourhoods of kind {kind} are shown.")?;
+        if let Some(shape) = &self.shape {
+            let name = self.paint(BOLD, &shape.name);
+            writeln!(out, "\nThis bug looks like: {name}. In short, {}.", shape.meaning)?;
         }
-        for (number, choice) in self.choices.iter().take(MOST_CHOICES).enumerate() {
+        self.write_choices(out)?;
+        self.write_round(out)?;
+        if self.all {
+            self.write_figures(out)?;
+            self.write_source(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Explanation {
+    /// Why it is likely that something is wrong here.
+    fn write_suspects(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.suspects.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.paint(BOLD, "Suspects, the likeliest first:"))?;
+        let shown = if self.all { self.suspects.len() } else { MOST_SUSPECTS };
+        for (number, one) in self.suspects.iter().take(shown).enumerate() {
+            let place = format!("{}:{}:{}", short(&one.file), one.line, one.column);
+            let construct = self.paint(RED, &one.construct);
+            writeln!(out, "  {}. {}  {construct}  ({} in {})", number + 1, place, one.kind, one.process)?;
+            writeln!(out, "     {}", self.paint(DIM, &one.reason))?;
+        }
+        match self.suspects.len().saturating_sub(shown) {
+            0 => Ok(()),
+            more => writeln!(out, "  {} with --all", count(more as u64, "more suspect")),
+        }
+    }
+
+    fn write_choices(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(kind) = self.kind {
+            writeln!(out, "\nOnly choices of kind {kind} are shown: {}.", super::kind_in_words(kind))?;
+        }
+        let shown = if self.all { self.choices.len() } else { MOST_CHOICES };
+        for (number, choice) in self.choices.iter().take(shown).enumerate() {
             self.write_choice(out, number, choice)?;
         }
-        if self.choices.len() > MOST_CHOICES {
-            let more = count((self.choices.len() - MOST_CHOICES) as u64, "more choice");
-            writeln!(out, "\n{more}: see --json or --html")?;
+        match self.choices.len().saturating_sub(shown) {
+            0 => {}
+            more => writeln!(out, "\n{} with --all", count(more as u64, "more choice"))?,
         }
-        self.write_run(out)?;
-        self.write_round(out)?;
-        if let Some(nearest) = &self.nearest {
+        if let Some(nearest) = self.nearest.as_ref().filter(|_| self.all || self.kind.is_some()) {
             let way = match nearest.is_empty() {
                 true => "none needed, it is the initial state".to_owned(),
                 false => nearest.join(", "),
             };
             writeln!(out, "\nShortest way to a choice: {way}")?;
         }
+        Ok(())
+    }
+
+    /// How large everything is.
+    fn write_figures(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = &self.counterexample_lts;
+        let size = format!("{}, {}", count(part.states, "state"), count(part.transitions, "transition"));
+        match self.is_cut() {
+            true => writeln!(out, "\nWhat can violate it: {size} (method {})", self.method)?,
+            false => writeln!(out, "\nThe whole system is tagged (method {})", self.method)?,
+        }
+        let tags = [
+            (GREEN, self.tags.correct, "correct (right for good)"),
+            (RED, self.tags.incorrect, "incorrect (wrong for good)"),
+            (YELLOW, self.tags.neutral, "neutral (still open)"),
+        ];
+        let tags =
+            tags.map(|(style, number, word)| self.paint(style, &format!("{} {word}", grouped(number))));
+        writeln!(out, "  transitions: {}", tags.join(", "))?;
+        let kinds = &self.neighbourhoods;
+        writeln!(out, "  states that decide: {}", grouped(kinds.total))?;
+        for (number, kind) in [(kinds.cn, "cn"), (kinds.r#in, "in"), (kinds.ci, "ci"), (kinds.cin, "cin")] {
+            if number > 0 {
+                writeln!(out, "    {} {kind}: {}", grouped(number), super::kind_in_words(kind))?;
+            }
+        }
         if !self.uninvolved.is_empty() {
-            let shown: Vec<&str> = self.uninvolved.iter().take(12).map(String::as_str).collect();
-            let more = if self.uninvolved.len() > 12 { ", …" } else { "" };
+            let shown: Vec<&str> = self.uninvolved.iter().take(MOST_LISTED).map(String::as_str).collect();
+            let more = if self.uninvolved.len() > MOST_LISTED { ", …" } else { "" };
             writeln!(out, "\nLabels that no counterexample involves: {}{more}", shown.join(", "))?;
         }
-        self.write_source(out)
+        Ok(())
+    }
+
+    /// Where every process stands when nothing can happen any more.
+    fn write_waiting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.paint(BOLD, "Nothing can happen any more, because everybody waits:"))?;
+        let shown = if self.all { self.waiting.len() } else { 8 };
+        for one in self.waiting.iter().take(shown) {
+            let place = format!("{}:{}:{}", short(&one.action.file), one.action.line, one.action.column);
+            writeln!(out, "  {} waits with {} ({place}): {}", one.action.who(), one.offer, one.why)?;
+        }
+        if self.waiting.len() > shown {
+            let more = count((self.waiting.len() - shown) as u64, "more wait");
+            writeln!(out, "  {more} with --all")?;
+        }
+        if let Some(cycle) = &self.waiting_cycle {
+            let first = cycle.first().cloned().unwrap_or_default();
+            writeln!(out, "  a cycle: {} → {first}", cycle.join(" → "))?;
+        }
+        Ok(())
     }
 }
 
@@ -125,9 +182,10 @@ impl Explanation {
         let title = format!("Choice {} of {}", number + 1, self.choices.len());
         let times = match choice.neighbourhoods {
             1 => String::new(),
-            times => format!(", {} times", grouped(times)),
+            times => format!(", in {} states", grouped(times)),
         };
-        writeln!(out, "\n{}: {}{times}", self.paint(BOLD, &title), choice.kinds.join(", "))?;
+        let kinds: Vec<&str> = choice.kinds.iter().map(|kind| super::kind_in_words(kind)).collect();
+        writeln!(out, "\n{}{times}: {}", self.paint(BOLD, &title), kinds.join(", or "))?;
         writeln!(out, "  {}", choice.facts().join(", "))?;
         if !choice.before.is_empty() {
             let shown: Vec<&str> = choice.before.iter().take(MOST_LABELS).map(String::as_str).collect();
@@ -168,16 +226,14 @@ impl Explanation {
         Ok(())
     }
 
-    /// The line of the source with an action.
+    /// An action as it is written in the source.
     fn write_line(&self, out: &mut fmt::Formatter<'_>, style: &str, action: &ActionSpan) -> fmt::Result {
-        let file = self.files.iter().find(|file| file.name == action.file);
-        let line = file.and_then(|file| file.text.lines().nth(action.line - 1)).unwrap_or_default();
-        let place = format!("{}:{}", short(&action.file), action.line);
+        let place = format!("{}:{}:{}", short(&action.file), action.line, action.column);
         writeln!(
             out,
             "      {} {}",
             self.paint(DIM, &format!("{place:<28} {:<14} │", action.process)),
-            self.paint(style, line.trim())
+            self.paint(style, &self.text_of(action))
         )
     }
 
@@ -198,22 +254,31 @@ impl Explanation {
             1 => writeln!(out, "\n{}, 1 of which matters (→):", self.paint(BOLD, &title))?,
             matter => writeln!(out, "\n{}, {matter} of which matter (→):", self.paint(BOLD, &title))?,
         }
-        // Long stretches that don't matter are left out.
-        let mut skipped = 0;
+        // Long stretches that don't matter are left out, and the middle of what is too long all the same.
+        let lines = |at: usize| 1 + usize::from(!self.steps[at].changes.is_empty());
+        let is_end = |at: usize| at == 0 || at + 1 == self.steps.len();
+        let everything: usize = (0..self.steps.len()).map(lines).sum();
+        let mut shown: Vec<usize> = (0..self.steps.len())
+            .filter(|&at| self.all || everything <= MOST_LINES || self.steps[at].matters || is_end(at))
+            .collect();
+        while !self.all && shown.len() > 4 && shown.iter().map(|&at| lines(at)).sum::<usize>() > MOST_LINES {
+            // The end tells more than the beginning.
+            shown.remove(shown.len() / 3);
+        }
+        let mut next = 0;
         for (at, step) in self.steps.iter().enumerate() {
             if self.lasso == Some(at) {
-                self.write_skipped(out, std::mem::take(&mut skipped))?;
+                self.write_skipped(out, next, at)?;
+                next = next.max(at);
                 writeln!(out, "     from here on, for ever:")?;
             }
-            let is_end = at == 0 || at + 1 == self.steps.len();
-            if self.steps.len() > 12 && !step.matters && !is_end {
-                skipped += 1;
-                continue;
+            if shown.binary_search(&at).is_ok() {
+                self.write_skipped(out, next, at)?;
+                self.write_step(out, at, step)?;
+                next = at + 1;
             }
-            self.write_skipped(out, std::mem::take(&mut skipped))?;
-            self.write_step(out, at, step)?;
         }
-        self.write_skipped(out, skipped)
+        self.write_skipped(out, next, self.steps.len())
     }
 
     /// Where an endless run goes round, how it gets there and how it could get away.
@@ -228,26 +293,36 @@ impl Explanation {
         }
     }
 
-    fn write_skipped(&self, out: &mut fmt::Formatter<'_>, skipped: u64) -> fmt::Result {
-        match skipped {
-            0 => Ok(()),
-            skipped => {
-                let note = format!("… {}", count(skipped, "step"));
-                writeln!(out, "         {}", self.paint(DIM, &note))
-            }
+    fn write_skipped(&self, out: &mut fmt::Formatter<'_>, from: usize, to: usize) -> fmt::Result {
+        if from >= to {
+            return Ok(());
         }
+        let matter = self.steps[from..to].iter().filter(|step| step.matters).count();
+        let matter = match matter {
+            0 => String::new(),
+            matter => format!(", {matter} of which matter; --all shows them"),
+        };
+        let note = format!("… {}{matter}", count((to - from) as u64, "step"));
+        writeln!(out, "         {}", self.paint(DIM, &note))
     }
 
     fn write_step(&self, out: &mut fmt::Formatter<'_>, at: usize, step: &ExplainedStep) -> fmt::Result {
         let mark = if step.matters { "→" } else { " " };
-        let places = step
-            .actions
-            .iter()
-            .map(|action| format!("{} {}:{}", action.process, short(&action.file), action.line));
+        let places = step.actions.iter().map(|action| format!("{} {}", action.who(), action.line));
         let places = places.collect::<Vec<_>>().join(", ");
-        let label = self.paint(Self::colour_of(step.tag), &format!("{:<32}", step.label));
-        let row = format!("  {mark} {:>4}  {label} {:<9}  {places}", at + 1, step.tag);
-        writeln!(out, "{}", row.trim_end())
+        let label = self.paint(Self::colour_of(step.tag), &format!("{:<24}", step.label));
+        let turns = self.steps.iter().position(|step| step.tag == "incorrect") == Some(at);
+        let lost = if turns { "  ← lost for good" } else { "" };
+        let row = format!("  {mark} {:>4}  {label}  {places}{lost}", at + 1);
+        writeln!(out, "{}", row.trim_end())?;
+        if !step.changes.is_empty() {
+            let changes: Vec<String> = step.changes.iter().map(super::ValueChange::text).collect();
+            writeln!(out, "           {}", self.paint(DIM, &changes.join(", ")))?;
+        }
+        for (name, value) in &step.values {
+            writeln!(out, "             {}", self.paint(DIM, &format!("{name} = {value}")))?;
+        }
+        Ok(())
     }
 
     /// The lines of the source whose constructs are not only neutral.
@@ -261,19 +336,18 @@ impl Explanation {
         }
         writeln!(out, "\n{}", self.paint(BOLD, "In the source (correct / incorrect / neutral):"))?;
         for one in constructs.iter().take(60) {
-            let file = self.files.iter().find(|file| file.name == one.file);
-            let line = file.and_then(|file| file.text.lines().nth(one.line - 1)).unwrap_or_default();
             let counts =
                 format!("{} / {} / {}", one.counts.correct, one.counts.incorrect, one.counts.neutral);
             let outcome = match one.kind {
                 "true" | "false" => format!("  ({})", one.kind),
                 _ => String::new(),
             };
-            let place = format!("{}:{}", short(&one.file), one.line);
+            let place = format!("{}:{}:{}", short(&one.file), one.line, one.column);
+            let text = self.text_between((one.line, one.column), (one.end_line, one.end_column), &one.file);
             writeln!(
                 out,
                 "  {place:<28} {counts:>20}  {}{outcome}",
-                self.paint(Self::colour_of(one.tag), line.trim())
+                self.paint(Self::colour_of(one.tag), &text)
             )?;
         }
         if constructs.len() > 60 {
