@@ -128,7 +128,12 @@ pub fn section(chosen: &[String]) {
             continue;
         }
         let (found, count) = model_trials(folder, name, root);
-        eprintln!("{name}: {} of {} mutants are violating, {:.1} s", found.len(), count.mutants, count.seconds);
+        eprintln!(
+            "{name}: {} of {} mutants are violating, {:.1} s",
+            found.len(),
+            count.mutants,
+            count.seconds
+        );
         trials.extend(found);
         counts.push((name, count));
     }
@@ -154,7 +159,9 @@ fn model_trials(folder: &str, name: &'static str, root: Option<&str>) -> (Vec<Tr
     let own = Path::new(folder).join(format!("{name}.mcl"));
     let own = if own.exists() { own } else { Path::new(folder).join("properties.mcl") };
     let mut sources = Sources::new();
-    let Ok(loaded) = logic::load_properties(&own, &mut sources) else { panic!("{} has errors", own.display()) };
+    let Ok(loaded) = logic::load_properties(&own, &mut sources) else {
+        panic!("{} has errors", own.display())
+    };
     let mut properties = loaded.properties;
     properties.push(logic::deadlock(&mut sources));
     let options = logic::Options { explain: false, ..logic::Options::default() };
@@ -166,7 +173,14 @@ fn model_trials(folder: &str, name: &'static str, root: Option<&str>) -> (Vec<Tr
     let mutants = opened.program.mutants(&opened.sources);
     let mut counts = Counts { mutants: mutants.len(), states: found.states(), ..Counts::default() };
     let most = MOST_STATES.max(found.states() * 2);
-    let study = Study { subject: &subject, example: &example, sources: &opened.sources, properties: &properties, name, most };
+    let study = Study {
+        subject: &subject,
+        example: &example,
+        sources: &opened.sources,
+        properties: &properties,
+        name,
+        most,
+    };
     let outcomes: Vec<Outcome> =
         mutants.into_par_iter().with_max_len(1).map(|mutant| study.look_at(mutant)).collect();
     let mut trials = Vec::new();

@@ -26,5 +26,5 @@ mod study;
 pub use baseline::{Baseline, NoBaseline, Question};
 pub use judge::{Fate, Judgement};
 pub use record::Record;
-pub use repair::{Attempt, Effect, INTERVENTIONS, Place, interventions};
+pub use repair::{Attempt, Effect, INTERVENTIONS, Place, candidates, interventions};
 pub use study::study;

@@ -70,18 +70,7 @@ pub fn interventions(
     most: usize,
     progress: &Progress,
 ) -> Vec<Attempt> {
-    let mut chosen: Vec<(usize, usize)> = Vec::new();
-    let mut seen = FxHashSet::default();
-    for (suspect, place) in places.iter().enumerate() {
-        for (at, mutant) in baseline.mutants.iter().enumerate() {
-            let span = mutant.span.range();
-            let near = span.start < place.range.end && place.range.start < span.end;
-            let here = near && baseline.sources.name(mutant.span.file) == place.file;
-            if here && INTERVENTIONS.contains(&mutant.operator) && seen.insert(at) {
-                chosen.push((suspect, at));
-            }
-        }
-    }
+    let mut chosen = candidates(baseline, places);
     chosen.truncate(most);
     progress.expect(chosen.len() as u64);
     let deadlocks = has_deadlock(&baseline.system);
@@ -95,6 +84,23 @@ pub fn interventions(
     };
     let tried: Vec<Option<Attempt>> = chosen.par_iter().with_max_len(1).map(attempt).collect();
     tried.into_iter().flatten().collect()
+}
+
+/// The changes that could be tried at places: the place and the mutant, as positions.
+pub fn candidates(baseline: &Baseline<'_>, places: &[Place]) -> Vec<(usize, usize)> {
+    let mut chosen: Vec<(usize, usize)> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for (suspect, place) in places.iter().enumerate() {
+        for (at, mutant) in baseline.mutants.iter().enumerate() {
+            let span = mutant.span.range();
+            let near = span.start < place.range.end && place.range.start < span.end;
+            let here = near && baseline.sources.name(mutant.span.file) == place.file;
+            if here && INTERVENTIONS.contains(&mutant.operator) && seen.insert(at) {
+                chosen.push((suspect, at));
+            }
+        }
+    }
+    chosen
 }
 
 impl Baseline<'_> {
@@ -120,7 +126,8 @@ impl Baseline<'_> {
             losses.push("nothing can happen any more".to_owned());
         } else {
             let texts: FxHashSet<String> = found.label_texts().into_iter().collect();
-            let lost: Vec<&str> = needed.iter().filter(|text| !texts.contains(*text)).map(String::as_str).collect();
+            let lost: Vec<&str> =
+                needed.iter().filter(|text| !texts.contains(*text)).map(String::as_str).collect();
             if !lost.is_empty() {
                 losses.push(format!("{} can't happen any more", listed(&lost)));
             }

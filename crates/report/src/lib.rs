@@ -20,6 +20,7 @@ mod mutation;
 mod net;
 mod number;
 mod reduction;
+mod repair;
 mod simulation;
 mod system;
 
@@ -44,6 +45,7 @@ pub use mutation::{MatrixRow, Mutation, OperatorCount, Survivor, Worth};
 pub use net::{Net, NetBehaviour, Structure, UnboundedPlace, Unfolded};
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;
+pub use repair::{Repair, Repairs};
 pub use simulation::{SimulatedStep, Simulation, WatchedCriterion};
 pub use system::{LabelUse, Size, System};
 

@@ -8,6 +8,7 @@ mod coverage;
 mod explanation;
 mod mutation;
 mod net;
+mod repair;
 mod suspects;
 
 pub use campaign::CampaignView;
@@ -16,4 +17,5 @@ pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as covera
 pub use explanation::{Findings, Origin};
 pub use mutation::mutation;
 pub use net::net;
+pub use repair::{needed_labels, repairs};
 pub use suspects::waiting;
