@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::markup::escape;
 use crate::number::count;
 
 /// What came of changing suspects, one at a time.
@@ -49,6 +50,8 @@ pub struct Repair {
 
 /// Changes in text that show their diffs.
 const MOST_DIFFS: usize = 3;
+/// Changes in text that lose something.
+const MOST_LOSING: usize = 5;
 
 impl fmt::Display for Repairs {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,7 +68,8 @@ impl fmt::Display for Repairs {
         match (self.repairs.len(), self.losing.len()) {
             (0, 0) => {}
             (0, _) => write!(out, " without taking behaviour away")?,
-            _ => write!(out, " and takes no behaviour away")?,
+            (1, _) => write!(out, " and takes no behaviour away")?,
+            _ => write!(out, " and take no behaviour away")?,
         }
         writeln!(out)?;
         for repair in self.repairs.iter().take(MOST_DIFFS) {
@@ -79,8 +83,11 @@ impl fmt::Display for Repairs {
         }
         if !self.losing.is_empty() {
             writeln!(out, "\nThese make all properties hold, but at a price:")?;
-            for repair in &self.losing {
-                writeln!(out, "  {}: {}", repair.headline(), repair.losses.join("; "))?;
+            for repair in self.losing.iter().take(MOST_LOSING) {
+                writeln!(out, "  {}\n    then {}", repair.headline(), repair.losses.join("; "))?;
+            }
+            if let more @ 1.. = self.losing.len().saturating_sub(MOST_LOSING) {
+                writeln!(out, "  and {more} more, with --json")?;
             }
         }
         if self.unknown > 0 {
@@ -94,6 +101,32 @@ impl fmt::Display for Repairs {
             0 => Ok(()),
             more => writeln!(out, "{} not tried", count(more, "more change")),
         }
+    }
+}
+
+impl Repairs {
+    /// A part of a page.
+    pub(crate) fn html(&self) -> String {
+        let mut page = format!(
+            "<h2>Changes that were tried</h2>\n<p>{} at the suspects, of which {} {} all properties hold and {} no \
+             behaviour away.</p>\n",
+            count(self.tried, "single change"),
+            self.repairs.len(),
+            if self.repairs.len() == 1 { "makes" } else { "make" },
+            if self.repairs.len() == 1 { "takes" } else { "take" },
+        );
+        for repair in &self.repairs {
+            page += &format!("<p>{}</p>\n<pre>{}</pre>\n", escape(&repair.headline()), escape(&repair.diff));
+        }
+        if !self.losing.is_empty() {
+            page += "<p>These make all properties hold, but at a price:</p>\n<ul>\n";
+            for repair in &self.losing {
+                let losses = repair.losses.join("; ");
+                page += &format!("<li>{}: {}</li>\n", escape(&repair.headline()), escape(&losses));
+            }
+            page += "</ul>\n";
+        }
+        page
     }
 }
 

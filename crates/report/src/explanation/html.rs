@@ -76,6 +76,9 @@ impl Explanation {
             self.add_steps(&mut page);
             self.add_listings(&mut page);
         }
+        if let Some(repairs) = &self.repairs {
+            page += &repairs.html();
+        }
         page + "</body></html>\n"
     }
 
