@@ -239,6 +239,7 @@ impl Study<'_> {
             kind: None,
             nearest: None,
             origin: Some(Origin { sources: &opened.sources, program: &*opened.program, exploration: &found }),
+            values: false,
         }
         .explanation();
         Outcome::Explained(Box::new(self.trial(mutant, &property.name, &explanation, &opened.sources)))

@@ -34,7 +34,8 @@ end process
 end module
 ";
 
-const ALONE: &str = "property ALONE is [ true* . \"WORK\" . (not \"GIVE\")* . \"WORK\" ] false end property\n";
+const ALONE: &str =
+    "property ALONE is [ true* . \"WORK\" . (not \"GIVE\")* . \"WORK\" ] false end property\n";
 
 fn watershed(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_watershed")).args(arguments).output().expect("watershed starts")
@@ -122,7 +123,8 @@ fn an_interrupted_study_goes_on() {
     // Other inputs: begun anew.
     fs::write(folder.path("locks.mcl"), ALONE.replace("\"WORK\" ] false", "\"TAKE\" ] false")).unwrap();
     let model = folder.text("locks.lnt");
-    let output = watershed(&["mutate", &model, "--properties", &folder.text("locks.mcl"), "--resume", &record]);
+    let output =
+        watershed(&["mutate", &model, "--properties", &folder.text("locks.mcl"), "--resume", &record]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("begun anew"));
     // A file that is something else is left alone.
     let output = watershed(&["mutate", &model, "--deadlock", "--resume", &model]);
@@ -146,7 +148,8 @@ fn survivors_are_diffs_and_examples_kill() {
     assert!(number(&found, "killed") > number(&before, "killed"));
     assert!(found["examples"].as_array().unwrap().iter().all(|example| number(example, "kills") > 0));
     for survivor in found["survivors"].as_array().unwrap() {
-        let saved = fs::read_to_string(Path::new(&save).join(format!("{}.diff", survivor["mutant"]))).unwrap();
+        let saved =
+            fs::read_to_string(Path::new(&save).join(format!("{}.diff", survivor["mutant"]))).unwrap();
         assert_eq!(saved, survivor["diff"].as_str().unwrap());
         assert!(saved.contains("\n@@ -"), "{saved}");
     }

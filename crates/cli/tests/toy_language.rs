@@ -162,6 +162,7 @@ fn a_language_is_a_file_and_a_line() {
         kind: None,
         nearest: None,
         origin: Some(origin),
+        values: false,
     };
     let explanation = findings.explanation();
     assert_eq!(explanation.counterexample.unwrap(), ["KNOCK", "FALL"]);

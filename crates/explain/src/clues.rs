@@ -8,6 +8,7 @@
 use lts::{Chance, OriginId, StateId};
 use model::{Construct, ConstructKind, Encounter, MarkId, MarkKind, Obstacle, Provenance};
 use rustc_hash::FxHashMap;
+use source::Span;
 
 use crate::graph::Node;
 use crate::runs::Run;
@@ -34,8 +35,25 @@ pub struct Scene<'a> {
     pub constructs: &'a [Construct],
     /// The constructs that fire before the first step.
     pub initially: OriginId,
+    /// The instances of processes that there are where the counterexample ends.
+    pub actors: &'a [Actor],
     /// The actions that can't happen where the counterexample ends, where it ends for lack of a next step.
     pub waiting: &'a [Encounter],
+}
+
+/// An instance of a process, as the counterexample shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Actor {
+    /// The call that it comes from.
+    pub started: Option<Span>,
+    /// Where it stands when the counterexample ends.
+    pub stands: Option<Span>,
+    /// How many steps after its last one the counterexample ends; none where it does nothing.
+    pub idle: Option<usize>,
+    /// How many of the others that can't go on wait for it, between 0 and 1.
+    pub blamed: f64,
+    /// Whether what it offers differs from what others offer.
+    pub differs: bool,
 }
 
 /// What is known of a construct. Everything lies between 0 and 1.
@@ -67,6 +85,16 @@ pub struct Clues {
     pub waits: f64,
     /// Whether it could end such a wait.
     pub could_help: f64,
+    /// Whether an instance stands at it where the counterexample ends, or comes from it.
+    pub stands: f64,
+    /// How many of those that can't go on wait for that instance.
+    pub blamed: f64,
+    /// Whether that instance offers something else than the others.
+    pub differs: f64,
+    /// How near the last step of an instance that comes from it is to the end of the counterexample.
+    pub acts: f64,
+    /// Whether it ends control although something is written behind it.
+    pub cuts: f64,
     /// The outcome that the clues of a decision are about.
     pub outcome: Option<bool>,
 }
@@ -103,7 +131,8 @@ pub fn clues(scene: &Scene<'_>) -> Vec<Clues> {
     // Whether control comes to each construct; silent ones pass it on.
     let carried = |at: usize| places.marks[at].iter().any(Option::is_some);
     let mut reached = vec![false; count];
-    let mut todo: Vec<usize> = (0..count).filter(|&at| scene.constructs[at].before.is_empty()).collect();
+    let starts = |at: usize| at == 0 || scene.constructs[at].process != scene.constructs[at - 1].process;
+    let mut todo: Vec<usize> = (0..count).filter(|&at| starts(at) || after_nothing(scene, at)).collect();
     while let Some(at) = todo.pop() {
         if std::mem::replace(&mut reached[at], true) {
             continue;
@@ -125,8 +154,31 @@ pub fn clues(scene: &Scene<'_>) -> Vec<Clues> {
         }
         let to_dead = after[at].iter().any(|&(next, _)| carried(next) && reached[next] && !fired(next, None));
         all[at].before_dead = f64::from(to_dead && !never);
+        let next = scene.constructs.get(at + 1).filter(|next| next.process == construct.process);
+        let ends = construct.kind == ConstructKind::Ending && after[at].is_empty();
+        all[at].cuts = f64::from(ends && next.is_some_and(|next| next.before.is_empty()));
+    }
+    for actor in scene.actors {
+        let near = actor.idle.map_or(0.0, |idle| DECAY.powi(idle.min(64) as i32));
+        for (construct, clues) in scene.constructs.iter().zip(&mut all) {
+            let (stands, comes) =
+                (actor.stands == Some(construct.span), actor.started == Some(construct.span));
+            if stands || comes {
+                clues.stands = clues.stands.max(f64::from(stands));
+                clues.blamed = clues.blamed.max(actor.blamed);
+                clues.differs = clues.differs.max(f64::from(actor.differs));
+                clues.acts = clues.acts.max(if comes { near } else { 0.0 });
+            }
+        }
     }
     all
+}
+
+/// Whether nothing is known of how control comes to any construct: then it may come to each.
+fn after_nothing(scene: &Scene<'_>, at: usize) -> bool {
+    let process = &scene.constructs[at].process;
+    let own = scene.constructs.iter().filter(|one| one.process == *process);
+    own.into_iter().all(|one| one.before.is_empty())
 }
 
 /// Something that fires no mark of its own is executed with what control comes from or, at a beginning, goes to.

@@ -36,12 +36,18 @@ impl<'p> Selection<'p> {
         most_states: usize,
         progress: &Progress,
     ) -> Result<Self, Stopped> {
-        let options = logic::Options { max_states: most_states, explain: false, ..Default::default() };
+        let partial = !lts.unexplored().is_empty();
+        let options = logic::Options { max_states: most_states, explain: partial, ..Default::default() };
         let mut prospects = Vec::new();
         for property in properties {
             let prospect = match logic::check_lts(lts, &property.formula, &options, progress) {
                 Err(CheckError::Cancelled) => return Err(Stopped::Cancelled),
                 Err(error) => Prospect::Unknown(error.to_string()),
+                Ok(verdict) if partial && !logic::is_certain(lts, &property.formula, &verdict) => {
+                    Prospect::Unknown(
+                        "only a part of the system is known, and the rest may change the answer".into(),
+                    )
+                }
                 Ok(verdict) if verdict.holds => Prospect::Holds,
                 Ok(_) => match Property::of(&property.formula) {
                     Ok(wanted) => Prospect::Violated(wanted),

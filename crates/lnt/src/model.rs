@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use lts::{LabelId, OriginId};
 use model::{
     DataFlow, Gate, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType, OpenOffer,
-    PackedWorker, Provenance, SharedRows, Slot, Starting, StateView, Telling, Worker,
+    PackedWorker, Part, Provenance, SharedRows, Slot, Starting, StateView, Telling, Worker,
 };
 use source::{Diagnostic, Span};
 
@@ -256,6 +256,26 @@ impl Model for LntModel {
             }
         }
         view
+    }
+
+    fn parts(&self, state: &[Slot]) -> Vec<Part> {
+        let values = self.values();
+        let code = &self.compiled.code;
+        let part = |(region, location): (u32, &Location)| {
+            let value = |&name: &u32| {
+                let name = &code.names[name as usize];
+                let words = self.compiled.types[name.ty.index()].leaves.len();
+                let slots = &state[name.slot as usize..name.slot as usize + words];
+                (name.name.clone(), print_value(&values, name.ty, slots))
+            };
+            Part {
+                name: code.regions[region as usize].instance.clone(),
+                values: location.names.iter().map(value).collect(),
+                stands: Some(code.spans[location.address as usize]),
+                started: code.regions[region as usize].started,
+            }
+        };
+        self.active(state).into_iter().map(part).collect()
     }
 
     fn provenance(&self) -> &Provenance {

@@ -40,7 +40,7 @@ pub enum ConstructKind {
     Call,
     /// Which parts act together.
     Synchronisation,
-    /// Control ends here, or leaves for elsewhere: `stop`, `break`, `raise`, `null`.
+    /// Control ends here, or leaves for elsewhere: `stop`, `break`, `raise`.
     Ending,
     /// What a function returns.
     Result,

@@ -22,6 +22,8 @@ pub enum Obstacle {
 pub struct Encounter {
     /// The action.
     pub action: MarkId,
+    /// Who offers it, as [`Part::name`](crate::Part::name).
+    pub instance: String,
     /// What keeps it from happening.
     pub obstacle: Obstacle,
     /// What it offers: `PUT !3 ?nat`.
@@ -39,6 +41,17 @@ pub struct Partner {
     pub offers: Vec<(Option<MarkId>, String)>,
     /// All its actions on the gate, wherever control may be.
     pub actions: Vec<MarkId>,
+    /// The instances that have these actions, as [`Part::name`](crate::Part::name).
+    pub instances: Vec<String>,
+}
+
+/// One who takes part in a step.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Participant {
+    /// What it does.
+    pub action: MarkId,
+    /// Who it is, as [`Part::name`](crate::Part::name).
+    pub instance: String,
 }
 
 /// Looks at the rendezvous of states.
@@ -50,6 +63,14 @@ pub trait Observer: Send {
         wanted: &[bool],
         emit: &mut dyn FnMut(Encounter),
     ) -> Result<(), ModelError>;
+
+    /// Who takes part in a step of a state, known by the text of its label and its target: all ways to take it together.
+    fn participants(
+        &mut self,
+        state: &[Slot],
+        label: &str,
+        target: &[Slot],
+    ) -> Result<Vec<Participant>, ModelError>;
 }
 
 /// The values that a decision was evaluated on.

@@ -60,7 +60,7 @@ pub use coverage::{
 };
 pub use criteria::{Evaluated, Inspector, ItemList, NamedItem, Proposition};
 pub use drawing::{Drawing, DrawnPart, PartKind};
-pub use encounter::{Encounter, Observation, Observer, Obstacle, Partner};
+pub use encounter::{Encounter, Observation, Observer, Obstacle, Participant, Partner};
 pub use language::{Arguments, Input, Language, Program, Root, Starting, Telling};
 pub use layout::Layout;
 pub use mutant::{Mutant, Operator};
@@ -97,6 +97,10 @@ pub trait Model: Sync {
     fn label(&self, label: LabelId) -> String;
     /// The named values of a state, for people.
     fn describe(&self, state: &[Slot]) -> StateView;
+    /// The same by the instances of processes that a state has at the moment, where the language has such.
+    fn parts(&self, state: &[Slot]) -> Vec<Part> {
+        vec![Part { values: self.describe(state).values, ..Part::default() }]
+    }
     /// Where steps come from.
     fn provenance(&self) -> &Provenance;
 
@@ -205,6 +209,19 @@ pub struct Step<'a> {
 pub struct StateView {
     /// Names and values, in the order of the source.
     pub values: Vec<(String, String)>,
+}
+
+/// An instance of a process in a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Which one it is, told apart from all others: `NODE (2)`; empty where there are no instances.
+    pub name: String,
+    /// Names and values of its variables, in the order of the source.
+    pub values: Vec<(String, String)>,
+    /// Where it stands.
+    pub stands: Option<Span>,
+    /// The call that it comes from.
+    pub started: Option<Span>,
 }
 
 /// The most steps before an error that a message tells.

@@ -37,8 +37,8 @@ pub use coverage::{
 };
 pub use explanation::{
     ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, Extent, KindCounts,
-    NamedShape, SourceFile, SuspectPlace, TagCounts, TaggedSize, ValueChange, Waiting, write_autx,
-    write_csv_states, write_csv_transitions, write_cypher, write_dot,
+    NamedShape, PropertyRow, SourceFile, SuspectPlace, SystemPart, TagCounts, TaggedSize, ValueChange,
+    Waiting, write_autx, write_csv_states, write_csv_transitions, write_cypher, write_dot,
 };
 pub use exploration::{Exploration, RunTimeError};
 pub use mutation::{MatrixRow, Mutation, OperatorCount, Survivor, Worth};

@@ -404,7 +404,7 @@ pub fn explain(subject: &Subject, tagged: &Tagged<'_>, run: Option<&Run>) -> Exp
         }),
         Subject::System(_) => None,
     };
-    Findings { tagged, run, kind: None, nearest: None, origin }.explanation()
+    Findings { tagged, run, kind: None, nearest: None, origin, values: false }.explanation()
 }
 
 fn load_properties(

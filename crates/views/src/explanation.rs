@@ -11,6 +11,7 @@ use report::{
 };
 use source::{Sources, Span};
 
+use crate::run::Inside;
 use crate::suspects::suspects;
 
 /// The model behind a system.
@@ -30,7 +31,7 @@ impl<'a> Origin<'a> {
         self.program.model().provenance()
     }
 
-    fn action(&self, mark: MarkId) -> ActionSpan {
+    pub(crate) fn action(&self, mark: MarkId) -> ActionSpan {
         let mark = self.provenance().mark(mark);
         let (start, end) = (self.sources.position(mark.span), self.sources.end_position(mark.span));
         ActionSpan {
@@ -69,6 +70,8 @@ pub struct Findings<'a> {
     pub nearest: Option<&'a Run>,
     /// The model behind the system, where there is one.
     pub origin: Option<Origin<'a>>,
+    /// Whether steps of the run show all values, not only those that change.
+    pub values: bool,
 }
 
 /// The most states that a choice lists.
@@ -80,7 +83,10 @@ impl Findings<'_> {
         let findings = self;
         let tagged = findings.tagged;
         let provenance = findings.origin.map(|origin| origin.provenance());
-        let (groups, relations) = rayon::join(|| tagged.groups(provenance), || tagged.relations());
+        let (mut groups, relations) = rayon::join(|| tagged.groups(provenance), || tagged.relations());
+        let shape = tagged.shape(&groups, &relations).map(NamedShape::from);
+        let order = |groups: &mut Vec<Group>| most_decisive_first(groups, findings, &relations);
+        order(&mut groups);
         let system = tagged.system();
         let used = system.used_labels();
         let involved = tagged.involved_labels();
@@ -108,9 +114,13 @@ impl Findings<'_> {
                 cin: of(Kind::Cin),
                 total: counts.total(),
             },
-            shape: tagged.shape(&groups, &relations).map(NamedShape::from),
+            shape,
             choices: match findings.kind {
-                Some(_) => choices(findings, &tagged.groups_of(provenance, findings.kind), &relations),
+                Some(_) => {
+                    let mut groups = tagged.groups_of(provenance, findings.kind);
+                    order(&mut groups);
+                    choices(findings, &groups, &relations)
+                }
                 None => choices(findings, &groups, &relations),
             },
             kind: findings.kind.map(Kind::key),
@@ -123,7 +133,11 @@ impl Findings<'_> {
             add_run(&mut explanation, findings, run);
         }
         if let Some(origin) = findings.origin {
-            explanation.suspects = suspects(tagged, findings.run, origin);
+            let inside = findings.run.map(|run| Inside::of(tagged, run, origin));
+            explanation.suspects = suspects(tagged, findings.run, inside.as_ref(), origin);
+            if let Some(inside) = inside {
+                inside.add_to(&mut explanation, origin, findings.values);
+            }
             add_source(&mut explanation, tagged, origin);
         }
         add_remarks(&mut explanation, findings);
@@ -243,6 +257,23 @@ fn add_remarks(explanation: &mut Explanation, findings: &Findings<'_>) {
 }
 fn texts(tagged: &Tagged<'_>, steps: &[Step]) -> Vec<String> {
     steps.iter().map(|&step| tagged.label(step).to_owned()).collect()
+}
+
+/// Choices in which it can be lost come before last chances, those near the violation first; of equal ones those that the
+/// counterexample passes, and those with more states.
+fn most_decisive_first(groups: &mut [Group], findings: &Findings<'_>, relations: &[Relation]) {
+    let tagged = findings.tagged;
+    let mut passed: Vec<u32> =
+        findings.run.iter().flat_map(|run| run.steps.iter().map(|step| step.source)).collect();
+    passed.sort_unstable();
+    groups.sort_by_cached_key(|group| {
+        let loses = group.exits.iter().any(|exit| exit.tag == Tag::Incorrect);
+        let distances = group.members.iter().filter_map(|&member| relations[member].to_violation);
+        let nodes = group.members.iter().map(|&member| tagged.neighbourhoods()[member].node);
+        let on_run = nodes.into_iter().any(|node| passed.binary_search(&node).is_ok());
+        let nearest = distances.min().unwrap_or(u32::MAX);
+        (!loses, nearest, !on_run, std::cmp::Reverse(group.members.len()), group.members[0])
+    });
 }
 
 fn choices(findings: &Findings<'_>, groups: &[Group], relations: &[Relation]) -> Vec<Choice> {

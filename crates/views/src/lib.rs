@@ -9,6 +9,7 @@ mod explanation;
 mod mutation;
 mod net;
 mod repair;
+mod run;
 mod suspects;
 
 pub use campaign::CampaignView;
@@ -18,4 +19,4 @@ pub use explanation::{Findings, Origin};
 pub use mutation::mutation;
 pub use net::net;
 pub use repair::{needed_labels, repairs};
-pub use suspects::waiting;
+pub use run::Inside;

@@ -1,10 +1,11 @@
 //! Suspects in the words of the model: where they are written, and one sentence why each is there.
 
 use explain::{Clues, Run, Scene, Suspect, Tagged, Through};
-use model::{Construct, ConstructKind, Encounter};
+use model::{Construct, ConstructKind};
 use report::SuspectPlace;
 
 use crate::explanation::Origin;
+use crate::run::Inside;
 
 /// The most suspects that are listed.
 const MOST_SUSPECTS: usize = 30;
@@ -12,39 +13,25 @@ const MOST_SUSPECTS: usize = 30;
 const MOST_CHARACTERS: usize = 60;
 
 /// The suspects behind a violation, best first.
-pub fn suspects(tagged: &Tagged<'_>, run: Option<&Run>, origin: Origin<'_>) -> Vec<SuspectPlace> {
+pub(crate) fn suspects(
+    tagged: &Tagged<'_>,
+    run: Option<&Run>,
+    inside: Option<&Inside>,
+    origin: Origin<'_>,
+) -> Vec<SuspectPlace> {
     let constructs = origin.program.constructs();
-    let waiting = waiting(tagged, run, origin);
+    let actors = inside.map(Inside::actors).unwrap_or_default();
     let scene = Scene {
         tagged,
         run,
         provenance: origin.provenance(),
         constructs: &constructs,
         initially: origin.program.model().initial_origin(),
-        waiting: &waiting,
+        actors: &actors,
+        waiting: inside.map_or(&[], |inside| &inside.waiting),
     };
     let found = explain::suspects(&scene);
     found.iter().take(MOST_SUSPECTS).map(|one| place(one, &constructs, origin)).collect()
-}
-
-/// The actions that can't happen in the state in which a run ends; none where something can.
-pub fn waiting(tagged: &Tagged<'_>, run: Option<&Run>, origin: Origin<'_>) -> Vec<Encounter> {
-    let end = run.filter(|run| run.lasso.is_none()).map(|run| tagged.states_of(run));
-    let Some(&end) = end.as_ref().and_then(|states| states.last()) else { return Vec::new() };
-    let model = origin.program.model();
-    let (Some(mut observer), true) = (model.observer(), tagged.system().outgoing(end).is_empty()) else {
-        return Vec::new();
-    };
-    let state = origin.exploration.state(model, end);
-    let wanted = vec![true; model.provenance().marks().len()];
-    let mut found: Vec<Encounter> = Vec::new();
-    // A state whose rendezvous can't be computed has nothing to tell.
-    let _ = observer.encounters(&state, &wanted, &mut |one| {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    });
-    found
 }
 
 fn place(suspect: &Suspect, constructs: &[Construct], origin: Origin<'_>) -> SuspectPlace {

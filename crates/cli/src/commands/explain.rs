@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use explain::{Options, Property, Prospect, Run, Selection, Tagged, Unexplained};
 use explore::{Exploration, Limits, Outcome};
-use lts::{Lts, Selector};
+use lts::{Lts, LtsBuilder, OriginId, Selector, StateId};
 use report::{Explanation, Extent};
 use source::Sources;
 use views::{Findings, Origin};
@@ -88,6 +88,12 @@ pub struct Explain {
     /// Write the tagged system for Neo4j: states.csv, transitions.csv and load.cypher in this folder
     #[arg(long, value_name = "FOLDER", help_heading = "Outputs")]
     neo4j: Option<PathBuf>,
+    /// Show everything: all suspects, choices and steps, figures, the lines of the source
+    #[arg(long)]
+    all: bool,
+    /// Show the values of all variables after every step, not only those that change
+    #[arg(long)]
+    values: bool,
     /// Stop at this many states
     #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     max_states: usize,
@@ -164,13 +170,15 @@ impl Explain {
         let selection = selection.map_err(|stopped| Failure::limit(stopped.to_string()))?;
         let explained = selection.chosen.map(|at| &selection.prospects[at]);
         if let Some((property, Prospect::Violated(wanted))) = explained {
-            if properties.len() > 1 {
-                self.tell_selection(&selection, property, terminal);
-            }
-            if let Some(explanation) = self.explain(&subject, property, wanted, &all, start, terminal)? {
+            if let Some(explanation) =
+                self.explain(&subject, &selection, property, wanted, &all, start, terminal)?
+            {
                 terminal.show(&explanation);
                 return Ok(Answer::No);
             }
+        } else if let Some(explanation) = self.explain_part(&subject, &selection, start, terminal)? {
+            terminal.show(&explanation);
+            return Ok(Answer::No);
         }
         let unexplained = selection.prospects.iter().find_map(|(property, prospect)| match prospect {
             Prospect::Unexplained(why) => Some(failure(&property.name, why)),
@@ -188,31 +196,55 @@ impl Explain {
                 )),
             });
         }
-        if properties.len() > 1 {
-            selection.passed_over().iter().for_each(|sentence| terminal.remark(sentence));
-            terminal.remark(format!("all {} properties hold", properties.len()));
-        }
         match properties.first() {
-            Some(property) => terminal.show(&holds(&subject, property, start)),
+            Some(property) => {
+                let properties = rows(&selection, "");
+                terminal.show(&Explanation { properties, ..holds(&subject, property, start) });
+            }
             None => return Err(Failure::wrong("there is no property to look at")),
         }
         Ok(Answer::Yes)
     }
 
-    /// Says which property is explained, why not another, and which others could be.
-    fn tell_selection(&self, selection: &Selection<'_>, property: &logic::Property, terminal: &Terminal) {
-        for sentence in selection.passed_over() {
-            terminal.remark(format!("passed over: {sentence}"));
-        }
-        let name = &property.name;
-        let why = match property.expected {
-            true => format!("explaining {name}, the first violation that is not expected"),
-            false => format!("all violations are expected; explaining {name}, the first of them"),
-        };
-        terminal.remark(match selection.alternatives().as_slice() {
-            [] => why,
-            others => format!("{why}; pick another with --property: {}", others.join(", ")),
+    /// Shows the part of the system that violates a property which no single run violates.
+    fn explain_part(
+        &self,
+        subject: &Subject,
+        selection: &Selection<'_>,
+        start: Instant,
+        terminal: &Terminal,
+    ) -> Result<Option<Explanation>, Failure> {
+        let found = selection.prospects.iter().find(|(property, prospect)| {
+            property.expected && matches!(prospect, Prospect::Unexplained(Unexplained::NotARun))
         });
+        let lts = subject.lts();
+        let (Some((property, _)), true) = (found, lts.unexplored().is_empty()) else { return Ok(None) };
+        let options = logic::Options { max_states: self.max_states, ..Default::default() };
+        let part = with_progress(terminal, "looking for a part that violates it", |progress| {
+            let verdict = logic::check_lts(lts, &property.formula, &options, progress)?;
+            logic::evidence(lts, &property.formula, &verdict, &options, progress)
+        });
+        // Without such a part it is said why there is no explanation.
+        let Ok(part) = part else { return Ok(None) };
+        let steps = part.transitions().take(MOST_OF_PART);
+        let number = |state: StateId| state.index() as u64;
+        let mut explanation = Explanation {
+            part: Some(report::SystemPart {
+                states: part.state_count() as u64,
+                transitions: steps
+                    .map(|step| (number(step.source), part.label(step.label).to_owned(), number(step.target)))
+                    .collect(),
+                transition_count: part.transition_count() as u64,
+            }),
+            ..about(subject, property, start)
+        };
+        explanation.properties = rows(selection, &property.name);
+        explanation.colour = terminal.colour_results();
+        explanation.all = self.all;
+        if let Some(path) = &self.html {
+            lts::write_file(path, |out| out.write_all(explanation.html().as_bytes()))?;
+        }
+        Ok(Some(explanation))
     }
 
     /// The property that was named, or all.
@@ -237,7 +269,7 @@ impl Explain {
         }
         let file = Box::new(self.source.load(terminal, true)?);
         let limits = Limits { states: self.max_states, origins: true, ..Limits::default() };
-        let found = with_progress(terminal, "exploring", |progress| {
+        let mut found = with_progress(terminal, "exploring", |progress| {
             explore::explore(file.model(), &limits, progress)
         });
         match &found.outcome {
@@ -250,11 +282,11 @@ impl Explain {
                 let diagnostics = vec![error.diagnostic(file.model(), labels.as_deref())];
                 Err(Failure { code: 1, diagnostics, sources: file.sources })
             }
-            _ => Err(Failure::limit(format!(
-                "only {} were explored, and an explanation needs all of them",
-                report::count(found.states() as u64, "state")
-            ))
-            .help("allow more with --max-states; `watershed check` needs only a part of them for a verdict")),
+            // A violation in a part of the system may be one of the whole.
+            _ => {
+                found.lts = marked(&found);
+                Ok(Subject::Model(file, Box::new(found)))
+            }
         }
     }
 
@@ -262,6 +294,7 @@ impl Explain {
     fn explain(
         &self,
         subject: &Subject,
+        selection: &Selection<'_>,
         property: &logic::Property,
         wanted: &Property,
         all: &[logic::Property],
@@ -303,6 +336,7 @@ impl Explain {
             kind,
             nearest: nearest.as_ref(),
             origin: subject.origin(),
+            values: self.values,
         }
         .explanation();
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
@@ -310,13 +344,28 @@ impl Explain {
                 "There is no neighbourhood of that kind, or none can be reached through these labels.".into(),
             );
         }
-        if self.try_changes {
+        if let Subject::Model(_, found) = subject
+            && !found.outcome.is_complete()
+        {
+            explanation.partial = true;
+            explanation.remarks.insert(
+                0,
+                format!(
+                    "Only {} were explored. The counterexample is one of the whole system; tags, choices and \
+                     suspects speak of the explored part. Allow more with --max-states.",
+                    report::count(found.states() as u64, "state")
+                ),
+            );
+        }
+        explanation.properties = rows(selection, &property.name);
+        if self.try_changes && !explanation.partial {
             explanation.repairs = self.repairs(&tagged, property, all, &explanation.suspects, terminal)?;
         }
         explanation.property = property.name.clone();
         explanation.description = property.description.clone();
         explanation.seconds = start.elapsed().as_secs_f64();
         explanation.colour = terminal.colour_results();
+        explanation.all = self.all;
         self.write(&tagged, &explanation)?;
         Ok(Some(explanation))
     }
@@ -439,20 +488,74 @@ fn failure(property: &str, why: &Unexplained) -> Failure {
     }
 }
 
+/// The explored part of a system, with marks where more would follow.
+fn marked(found: &Exploration) -> Lts {
+    let lts = &found.lts;
+    let mut builder = LtsBuilder::with_labels(lts.labels().clone());
+    builder.set_initial(lts.initial());
+    builder.reserve_states(lts.state_count());
+    for (edge, step) in lts.transitions().enumerate() {
+        let origin = lts.origin(edge).unwrap_or(OriginId::ZERO);
+        builder.add_with_origin(step.source, step.label, step.target, origin);
+    }
+    let mark = builder.label(lts::NOT_EXPLORED);
+    for state in (found.statistics.expanded..found.states()).map(StateId::new) {
+        builder.add_with_origin(state, mark, state, OriginId::ZERO);
+    }
+    builder.finish().expect("a system with one step more a state still has 32-bit numbers")
+}
+
+/// The most transitions of a part that are kept.
+const MOST_OF_PART: usize = 1000;
+
+/// A row for each of several properties.
+fn rows(selection: &Selection<'_>, explained: &str) -> Vec<report::PropertyRow> {
+    if selection.prospects.len() < 2 {
+        return Vec::new();
+    }
+    let row = |(property, prospect): &(&logic::Property, Prospect)| {
+        let verdict = match prospect {
+            Prospect::Holds => Some(true),
+            Prospect::Violated(_) | Prospect::Unexplained(_) => Some(false),
+            Prospect::Unknown(_) => None,
+        };
+        report::PropertyRow {
+            property: property.name.clone(),
+            verdict,
+            expected: property.expected,
+            surprise: verdict == Some(!property.expected),
+            explained: property.name == explained,
+            note: match prospect {
+                Prospect::Unexplained(why) => Some(format!("it can't be explained by runs: {why}")),
+                Prospect::Unknown(why) => Some(format!("there is no verdict: {why}")),
+                Prospect::Holds | Prospect::Violated(_) => None,
+            },
+        }
+    };
+    selection.prospects.iter().map(row).collect()
+}
+
 /// What there is to say of a property that holds.
 fn holds(subject: &Subject, property: &logic::Property, start: Instant) -> Explanation {
+    Explanation {
+        verdict: true,
+        remarks: vec!["It holds, so there is nothing to explain.".into()],
+        ..about(subject, property, start)
+    }
+}
+
+/// What there is to say of any property.
+fn about(subject: &Subject, property: &logic::Property, start: Instant) -> Explanation {
     let used = subject.lts().used_labels().iter().filter(|&&used| used).count();
     Explanation {
         property: property.name.clone(),
         description: property.description.clone(),
-        verdict: true,
         method: "none".into(),
         full: report::TaggedSize {
             states: subject.lts().state_count() as u64,
             transitions: subject.lts().transition_count() as u64,
             labels: used as u64,
         },
-        remarks: vec!["It holds, so there is nothing to explain.".into()],
         seconds: start.elapsed().as_secs_f64(),
         ..Explanation::default()
     }

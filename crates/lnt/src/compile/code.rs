@@ -278,6 +278,10 @@ pub struct Region {
     pub parent: Option<(u32, u32)>,
     /// The process whose text it runs, for people.
     pub name: String,
+    /// Which instance of it this is, for people: `NODE (2)`. No other region has the same name.
+    pub instance: String,
+    /// The call that it is, where it is one.
+    pub started: Option<Span>,
     /// Where it can rest.
     pub locations: Vec<Location>,
 }

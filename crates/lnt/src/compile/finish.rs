@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use model::SharedRows;
+use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 
 use super::code::{Code, Landing, Location, OfferCode, Op};
@@ -23,6 +24,7 @@ impl Compiler<'_> {
         self.number_locations();
         self.find_dead_slots();
         self.code.flows = self.flows_wanted;
+        self.tell_instances_apart();
         let processes = self.instances.keys().map(|instance| self.program[instance.process].extent);
         let functions = self.function_numbers.keys().map(|&function| self.program[function].extent);
         let mut reached: Vec<Span> = processes.chain(functions).collect();
@@ -43,6 +45,22 @@ impl Compiler<'_> {
             },
             observations: SharedRows::new(),
         })
+    }
+
+    /// Numbers the regions that would have the same name otherwise.
+    fn tell_instances_apart(&mut self) {
+        let mut counts: FxHashMap<String, u32> = FxHashMap::default();
+        for region in &self.code.regions {
+            *counts.entry(region.instance.clone()).or_default() += 1;
+        }
+        let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+        for region in &mut self.code.regions {
+            if counts[&region.instance] > 1 {
+                let number = numbers.entry(region.instance.clone()).or_default();
+                *number += 1;
+                region.instance = format!("{} #{number}", region.instance);
+            }
+        }
     }
 
     fn resolve_labels(&mut self) {

@@ -9,9 +9,10 @@ use super::code::{ActionCode, ForkCode, ForkKind, OfferCode, Op, Region, Rule, S
 use super::types::Storage;
 use super::{Compiler, Frame, Label, Placement, Root};
 use crate::coverage::parts_of;
+use crate::run::{Values, print_value};
 use crate::typed::{
-    Action, Argument, Expression, ExpressionKind, GateRef, Mode, OfferKind, ParBranch, ParGate, Parameter,
-    PatternKind, ProcessId, Statement, StatementKind, TypeId, VariableId,
+    Action, Argument, Expression, ExpressionKind, GateRef, Literal, Mode, OfferKind, ParBranch, ParGate,
+    Parameter, PatternKind, ProcessId, Statement, StatementKind, TypeId, VariableId,
 };
 
 /// A process with its gates and its continuation: compiled once.
@@ -53,6 +54,7 @@ impl<'p> Compiler<'p> {
         let program = self.program;
         let process = &program[root.process];
         let region = self.new_region(None, &process.name);
+        self.code.regions[region as usize].instance = process.name.clone();
         self.region = Some(region);
         let end = self.new_label();
         let gates = root.gates.iter().map(|name| self.new_gate(name, false)).collect();
@@ -384,6 +386,8 @@ impl<'p> Compiler<'p> {
         self.jump(start, span);
         for (index, &statement) in branches.iter().enumerate() {
             let child = self.new_region(Some((fork, index as u32)), &self.branch_name(statement, body));
+            self.code.regions[child as usize].instance = self.instance_name(statement, body, region, index);
+            self.code.regions[child as usize].started = call_span(statement);
             let frame = self.new_frame(child, Placement::Region(child));
             let (entry, end) = (self.new_label(), self.new_label());
             let mut inner = body.clone();
@@ -421,6 +425,54 @@ impl<'p> Compiler<'p> {
                 self.branch_name(inner, body)
             }
             _ => body.process_name().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// What to call the instance that a branch is: the process with the arguments that are known, or the number of the
+    /// branch where it has no name of its own.
+    fn instance_name(&self, statement: &Statement, body: &Body<'p>, parent: u32, index: usize) -> String {
+        match &statement.kind {
+            StatementKind::Instantiate { process, arguments, .. } => {
+                let name = &self.program[*process].name;
+                let given = arguments.iter().map(|argument| self.argument_text(argument, body));
+                match given.collect::<Option<Vec<String>>>() {
+                    Some(given) if !given.is_empty() => format!("{name} ({})", given.join(", ")),
+                    _ => name.clone(),
+                }
+            }
+            StatementKind::Hide { body: inner, .. } | StatementKind::Var { body: inner, .. } => {
+                self.instance_name(inner, body, parent, index)
+            }
+            _ => format!("{} branch {}", self.code.regions[parent as usize].instance, index + 1),
+        }
+    }
+
+    /// An argument for people; nothing where it is not known before the model runs, or long.
+    fn argument_text(&self, argument: &Argument, body: &Body<'p>) -> Option<String> {
+        let Argument::In(value) = argument else { return None };
+        let text = self.value_text(value, body)?;
+        (text.chars().count() <= 24).then_some(text)
+    }
+
+    fn value_text(&self, value: &Expression, body: &Body<'p>) -> Option<String> {
+        match &value.kind {
+            ExpressionKind::Literal(Literal::Bool(value)) => Some(value.to_string()),
+            ExpressionKind::Literal(Literal::Integer(value)) => Some(value.to_string()),
+            ExpressionKind::Literal(Literal::String(value)) => Some(format!("{value:?}")),
+            ExpressionKind::Construct(constructor, parts) => {
+                let name = &self.program[*constructor].name;
+                let parts = parts.iter().map(|part| self.value_text(part, body));
+                let parts = parts.collect::<Option<Vec<String>>>()?;
+                Some(if parts.is_empty() { name.clone() } else { format!("{name} ({})", parts.join(", ")) })
+            }
+            ExpressionKind::Variable(variable) => match body.places[variable.index()] {
+                Some(Place::Constant(constant)) if self.words(value.ty) == 1 => {
+                    let values = Values::new(&self.values, &self.types, self.program);
+                    Some(print_value(&values, value.ty, &[constant]))
+                }
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -582,4 +634,13 @@ fn can_raise(body: &Body<'_>, expression: &Expression) -> bool {
         _ => false,
     };
     passes || parts_of(expression).into_iter().any(|part| can_raise(body, part))
+}
+
+/// Where a branch calls a process, if that is all it does.
+fn call_span(statement: &Statement) -> Option<Span> {
+    match &statement.kind {
+        StatementKind::Instantiate { .. } => Some(statement.span),
+        StatementKind::Hide { body, .. } | StatementKind::Var { body, .. } => call_span(body),
+        _ => None,
+    }
 }

@@ -153,7 +153,7 @@ impl Walk {
         let span = statement.span;
         match &statement.kind {
             StatementKind::Sequence(statements) => statements.iter().for_each(|one| self.statement(one)),
-            StatementKind::Null => _ = self.add(ConstructKind::Ending, span),
+            StatementKind::Null => {}
             StatementKind::Stop => {
                 self.add(ConstructKind::Ending, span);
                 self.from.clear();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::lanes::Extent;
 use super::text::short;
-use super::{ActionSpan, Choice, ChoiceExit, Explanation, SourceFile, TagCounts};
+use super::{ActionSpan, Choice, ChoiceExit, Explanation, SourceFile, TagCounts, kind_in_words};
 use crate::markup::escape;
 use crate::number::{count, grouped, seconds};
 
@@ -32,8 +32,17 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .listing tr.incorrect.some td { background: color-mix(in srgb, var(--wrong) 6%, transparent); }
 .listing tr.mixed td { background: color-mix(in srgb, #d4a72c 18%, transparent); }
 .listing td { color: CanvasText; } .scroll { overflow-x: auto; }
-tr.noise { opacity: .55; }
+tr.noise { opacity: .55; } mark { background: #d4a72c55; color: inherit; }
+summary { cursor: pointer; } summary h2 { display: inline-block; }
 ";
+
+/// The most choices and suspects that are seen at once, and the most choices that are listed; the most steps in a table.
+const MOST_CHOICES: usize = 3;
+const MOST_SUSPECTS: usize = 5;
+const MOST_FOLDED: usize = 100;
+const MOST_STEPS: usize = 2000;
+/// The most steps that are drawn.
+const MOST_DRAWN: usize = 200;
 
 impl Explanation {
     /// The whole report.
@@ -61,19 +70,35 @@ impl Explanation {
             escape(&self.method),
             seconds(self.seconds)
         );
+        self.add_properties(&mut page);
         for remark in &self.remarks {
             page += &format!("<p>{}</p>\n", escape(remark));
         }
-        if !self.verdict {
-            self.add_summary(&mut page);
+        self.add_part(&mut page);
+        if !self.verdict && self.part.is_none() {
+            self.add_steps(&mut page);
+            self.add_waiting(&mut page);
+            self.add_suspects(&mut page);
             page += "<h2>Where it is decided</h2>\n";
             if self.choices.is_empty() {
                 page += "<p>No choice decides this violation.</p>\n";
             }
             for (number, choice) in self.choices.iter().enumerate() {
+                if number == MOST_CHOICES {
+                    let more = count((self.choices.len() - MOST_CHOICES) as u64, "more choice");
+                    page += &format!("<details><summary>{more}</summary>\n");
+                }
+                if number == MOST_FOLDED {
+                    let more = self.choices.len() - MOST_FOLDED;
+                    page += &format!("<p>… and {} more, in the results as JSON.</p>\n", grouped(more as u64));
+                    break;
+                }
                 self.add_choice(&mut page, number, choice);
             }
-            self.add_steps(&mut page);
+            if self.choices.len() > MOST_CHOICES {
+                page += "</details>\n";
+            }
+            self.add_summary(&mut page);
             self.add_listings(&mut page);
         }
         if let Some(repairs) = &self.repairs {
@@ -82,7 +107,94 @@ impl Explanation {
         page + "</body></html>\n"
     }
 
+    fn add_properties(&self, page: &mut String) {
+        if self.properties.is_empty() {
+            return;
+        }
+        *page += "<table><tr><th>property</th><th>verdict</th><th>expected</th><th></th></tr>\n";
+        for row in &self.properties {
+            let word = |verdict: Option<bool>| match verdict {
+                Some(true) => "holds",
+                Some(false) => "violated",
+                None => "unknown",
+            };
+            let surprise = if row.surprise { "<b>not as expected</b>" } else { "" };
+            let explained = if row.explained { " explained here" } else { "" };
+            let note = row.note.as_ref().map_or(String::new(), |note| format!(" {}", escape(note)));
+            *page += &format!(
+                "<tr><td>{}</td><td class=\"{1}\">{1}</td><td>{2}</td><td>{surprise}{explained}{note}</td></tr>\n",
+                escape(&row.property),
+                word(row.verdict),
+                word(Some(row.expected))
+            );
+        }
+        *page += "</table>\n";
+    }
+
+    fn add_part(&self, page: &mut String) {
+        let Some(part) = &self.part else { return };
+        *page += &format!(
+            "<h2>The part of the system that violates it</h2><p>No single run does: {}, {}.</p>\n<table>",
+            count(part.states, "state"),
+            count(part.transition_count, "transition")
+        );
+        for (source, label, target) in &part.transitions {
+            *page += &format!(
+                "<tr><td class=\"number\">{source}</td><td><code>{}</code></td><td>→ {target}</td></tr>\n",
+                escape(label)
+            );
+        }
+        *page += "</table>\n";
+    }
+
+    fn add_suspects(&self, page: &mut String) {
+        if self.suspects.is_empty() {
+            return;
+        }
+        *page += "<h2>Suspects, the likeliest first</h2>\n<ol>";
+        for (number, one) in self.suspects.iter().enumerate() {
+            if number == MOST_SUSPECTS {
+                let more = count((self.suspects.len() - MOST_SUSPECTS) as u64, "more suspect");
+                *page += &format!("</ol>\n<details><summary>{more}</summary><ol start=\"{}\">", number + 1);
+            }
+            *page += &format!(
+                "<li><code class=\"incorrect\">{}</code> <span class=\"dim\">{}:{}:{}, {} in {}</span><br>{}</li>\n",
+                escape(&one.construct),
+                escape(short(&one.file)),
+                one.line,
+                one.column,
+                one.kind,
+                escape(&one.process),
+                escape(&capital(&one.reason))
+            );
+        }
+        *page += if self.suspects.len() > MOST_SUSPECTS { "</ol></details>\n" } else { "</ol>\n" };
+    }
+
+    fn add_waiting(&self, page: &mut String) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        *page += "<h2>Why nothing can happen any more</h2>\n<ul>";
+        for one in &self.waiting {
+            *page += &format!(
+                "<li><b>{}</b> waits with <code>{}</code> <span class=\"dim\">({}:{}:{})</span>: {}</li>\n",
+                escape(one.action.who()),
+                escape(&one.offer),
+                escape(short(&one.action.file)),
+                one.action.line,
+                one.action.column,
+                escape(&one.why)
+            );
+        }
+        *page += "</ul>\n";
+        if let Some(cycle) = &self.waiting_cycle {
+            *page += &format!("<div class=\"scroll\">{}</div>\n", super::lanes::circle(cycle));
+        }
+    }
+
     fn add_summary(&self, page: &mut String) {
+        *page += "<h2>In figures</h2>\n";
         let tags = [
             ("correct", self.tags.correct),
             ("incorrect", self.tags.incorrect),
@@ -105,14 +217,13 @@ impl Explanation {
             *page += &format!("<span class=\"{tag}\">{} {tag}</span> &nbsp; ", grouped(number));
         }
         let kinds = &self.neighbourhoods;
-        *page += &format!(
-            "transitions · {} ({} cn, {} in, {} ci, {} cin)</p>\n",
-            count(kinds.total, "neighbourhood"),
-            kinds.cn,
-            kinds.r#in,
-            kinds.ci,
-            kinds.cin
-        );
+        *page += &format!("transitions</p>\n<p>{} decide:</p><ul>", count(kinds.total, "state"));
+        for (number, kind) in [(kinds.cn, "cn"), (kinds.r#in, "in"), (kinds.ci, "ci"), (kinds.cin, "cin")] {
+            if number > 0 {
+                *page += &format!("<li>{} ({kind}): {}</li>", grouped(number), kind_in_words(kind));
+            }
+        }
+        *page += "</ul>\n";
         if let Some(shape) = &self.shape {
             *page += &format!(
                 "<p>This bug looks like: <b>{}</b>. In short, {}.</p>\n",
@@ -123,12 +234,12 @@ impl Explanation {
     }
 
     fn add_choice(&self, page: &mut String, number: usize, choice: &Choice) {
+        let kinds: Vec<&str> = choice.kinds.iter().map(|kind| kind_in_words(kind)).collect();
         *page += &format!(
-            "<section class=\"choice\"><h3>Choice {}: {} <span class=\"dim\">× {}</span></h3>\
-             <p class=\"dim\">{}</p>",
+            "<section class=\"choice\"><h3>Choice {}: {}</h3><p class=\"dim\">in {} · {}</p>",
             number + 1,
-            choice.kinds.join(", "),
-            grouped(choice.neighbourhoods),
+            kinds.join(", or "),
+            count(choice.neighbourhoods, "state"),
             choice.facts().join(" · ")
         );
         if !choice.before.is_empty() {
@@ -152,17 +263,18 @@ impl Explanation {
             let labels: Vec<String> = exit.labels.iter().take(8).map(|label| escape(label)).collect();
             let more = if exit.labels.len() > 8 { ", …" } else { "" };
             *page += &format!(
-                "<div><code>{}</code>{more} <span class=\"dim\">× {}</span></div>",
+                "<div><code>{}</code>{more} <span class=\"dim\">{}</span></div>",
                 labels.join("</code>, <code>"),
-                grouped(exit.transitions)
+                count(exit.transitions, "transition")
             );
             for action in &exit.actions {
                 *page += &format!(
-                    "<div class=\"dim\">{} {}:{}</div><pre>{}</pre>",
+                    "<div class=\"dim\">{} {}:{}:{}</div><pre>{}</pre>",
                     escape(&action.process),
                     escape(short(&action.file)),
                     action.line,
-                    escape(&self.lines_of(action))
+                    action.column,
+                    self.lines_of(action)
                 );
             }
         }
@@ -172,13 +284,23 @@ impl Explanation {
         *page += "</div>";
     }
 
-    /// The lines of an action, five at most.
+    /// The lines of an action, five at most, with the action itself marked.
     fn lines_of(&self, action: &ActionSpan) -> String {
         let file = self.files.iter().find(|file| file.name == action.file);
-        let lines = file.map(|file| file.text.lines().skip(action.line - 1)).into_iter().flatten();
-        let taken: Vec<&str> = lines.take((action.end_line + 1 - action.line).min(5)).collect();
-        let indent = taken.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
-        taken.iter().map(|line| line.get(indent..).unwrap_or(line)).collect::<Vec<_>>().join("\n")
+        let lines = file.map(|file| file.text.lines().zip(1..).skip(action.line - 1)).into_iter().flatten();
+        let taken: Vec<(&str, usize)> = lines.take((action.end_line + 1 - action.line).min(5)).collect();
+        let indent = taken.iter().map(|(line, _)| line.len() - line.trim_start().len()).min().unwrap_or(0);
+        let marked = |&(line, number): &(&str, usize)| {
+            let from = if number == action.line { action.column - 1 } else { 0 };
+            let to = if number == action.end_line { action.end_column - 1 } else { usize::MAX };
+            let part = |from: usize, to: usize| {
+                let part: String = line.chars().take(to).skip(from).collect();
+                escape(&part)
+            };
+            let from = from.max(indent);
+            format!("{}<mark>{}</mark>{}", part(indent, from), part(from, to), part(to, usize::MAX))
+        };
+        taken.iter().map(marked).collect::<Vec<_>>().join("\n")
     }
 
     fn add_steps(&self, page: &mut String) {
@@ -191,43 +313,57 @@ impl Explanation {
              <div class=\"scroll\"><table>",
             count(self.steps.len() as u64, "step")
         );
-        for (at, step) in self.steps.iter().enumerate() {
+        for (at, step) in self.steps.iter().take(MOST_STEPS).enumerate() {
             if self.lasso == Some(at) {
-                *page += "<tr><td colspan=\"4\" class=\"dim\">from here on, for ever:</td></tr>";
+                *page += "<tr><td colspan=\"5\" class=\"dim\">from here on, for ever:</td></tr>";
             }
             let places = step.actions.iter().map(|action| {
-                format!("{} {}:{}", escape(&action.process), escape(short(&action.file)), action.line)
+                let file = escape(short(&action.file));
+                format!("{} {file}:{}:{}", escape(action.who()), action.line, action.column)
             });
+            let changes: Vec<String> = step.changes.iter().map(|change| escape(&change.text())).collect();
+            let values = step.values.iter().map(|(name, value)| escape(&format!("{name} = {value}")));
+            let values: Vec<String> = changes.into_iter().chain(values).collect();
             *page += &format!(
                 "<tr class=\"{}\"><td class=\"number dim\">{}</td><td class=\"{}\"><code>{}</code></td><td>{}</td>\
-                 <td class=\"dim\">{}</td></tr>\n",
+                 <td class=\"dim\">{}</td><td>{}</td></tr>\n",
                 if step.matters { "" } else { "noise" },
                 at + 1,
                 step.tag,
                 escape(&step.label),
-                step.leaves.map_or(String::new(), |kind| format!("choice ({kind})")),
-                places.collect::<Vec<_>>().join(", ")
+                if step.leaves.is_some() { "choice" } else { "" },
+                places.collect::<Vec<_>>().join(", "),
+                values.join("<br>")
             );
         }
         *page += "</table></div>\n";
-        if matter > 0 {
+        if self.steps.len() > MOST_STEPS {
+            *page +=
+                &format!("<p>… and {} more steps</p>\n", grouped((self.steps.len() - MOST_STEPS) as u64));
+        }
+        if matter > 0 && matter <= MOST_DRAWN {
             *page += &format!(
                 "<h3>What matters of it</h3><div class=\"scroll\">{}</div>\n",
                 self.svg(Extent::Abstracted)
             );
         }
-        if self.steps.len() <= 200 {
-            *page += &format!("<h3>All of it</h3><div class=\"scroll\">{}</div>\n", self.svg(Extent::Whole));
+        if self.steps.len() <= MOST_DRAWN {
+            *page += &format!(
+                "<details><summary>All of it</summary><div class=\"scroll\">{}</div></details>\n",
+                self.svg(Extent::Whole)
+            );
         }
     }
 
     fn add_listings(&self, page: &mut String) {
         for file in &self.files {
             *page += &format!(
-                "<h2>{}</h2><p class=\"dim\">per line: correct / incorrect / neutral transitions</p>\n",
+                "<details open><summary><h2>{}</h2></summary><p class=\"dim\">per line: correct / incorrect / \
+                 neutral transitions</p>\n",
                 escape(short(&file.name))
             );
             self.add_listing(page, file);
+            *page += "</details>\n";
         }
     }
 

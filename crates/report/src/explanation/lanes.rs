@@ -1,4 +1,4 @@
-//! Swim lanes of a run: one lane a process of the model, as Mermaid and as SVG.
+//! Swim lanes of a run: one lane an instance of a process, as Mermaid and as SVG.
 
 use super::{ExplainedStep, Explanation};
 use crate::markup::escape;
@@ -23,8 +23,8 @@ impl Explanation {
     fn lanes(&self, steps: &[(usize, &ExplainedStep)]) -> Vec<String> {
         let mut lanes: Vec<String> = Vec::new();
         for action in steps.iter().flat_map(|(_, step)| &step.actions) {
-            if !lanes.contains(&action.process) {
-                lanes.push(action.process.clone());
+            if !lanes.iter().any(|lane| lane == action.who()) {
+                lanes.push(action.who().to_owned());
             }
         }
         if lanes.is_empty() || steps.iter().any(|(_, step)| step.actions.is_empty()) {
@@ -38,7 +38,7 @@ impl Explanation {
         let mut touched: Vec<usize> = step
             .actions
             .iter()
-            .filter_map(|action| lanes.iter().position(|lane| *lane == action.process))
+            .filter_map(|action| lanes.iter().position(|lane| lane == action.who()))
             .collect();
         if touched.is_empty() {
             touched.push(lanes.len() - 1);
@@ -151,4 +151,42 @@ impl Explanation {
         }
         svg + "</svg>\n"
     }
+}
+
+/// Those who wait for each other, in a circle.
+pub(super) fn circle(names: &[String]) -> String {
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let (radius, margin) = (50.0 + 14.0 * names.len() as f64, 30.0 + 8.0 * longest as f64);
+    let (middle, below) = (radius + margin, radius + 30.0);
+    let at = |place: usize| {
+        let angle = std::f64::consts::TAU * place as f64 / names.len() as f64 - std::f64::consts::FRAC_PI_2;
+        (middle + radius * angle.cos(), below + radius * angle.sin())
+    };
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0}\" height=\"{:.0}\" \
+         font-family=\"system-ui, sans-serif\" font-size=\"13\" role=\"img\" aria-label=\"a cycle of waiting\">\
+         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
+         orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#cf222e\"/></marker></defs>\n",
+        2.0 * middle,
+        2.0 * below
+    );
+    for (place, name) in names.iter().enumerate() {
+        let ((x, y), (to_x, to_y)) = (at(place), at((place + 1) % names.len()));
+        // Arrows keep away from the names.
+        let (from, to) = (
+            (x + 0.2 * (to_x - x), y + 0.2 * (to_y - y)),
+            (to_x - 0.2 * (to_x - x), to_y - 0.2 * (to_y - y)),
+        );
+        svg += &format!(
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"#cf222e\" marker-end=\"url(#tip)\"/>\
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"currentColor\">{}</text>\n",
+            from.0,
+            from.1,
+            to.0,
+            to.1,
+            y + 4.0,
+            escape(name)
+        );
+    }
+    svg + "</svg>\n"
 }

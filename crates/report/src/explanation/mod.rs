@@ -21,6 +21,14 @@ pub struct Explanation {
     pub description: Option<String>,
     /// Whether it holds.
     pub verdict: bool,
+    /// All properties that were looked at, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<PropertyRow>,
+    /// Whether only a part of the system was explored: the counterexample is one of the whole, the rest speaks of the part.
+    pub partial: bool,
+    /// A part of the system that violates the property, where no single run does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<SystemPart>,
     /// How tags were computed.
     pub method: String,
     /// The system.
@@ -81,6 +89,35 @@ pub struct Explanation {
     /// Whether the text has everything, not only what is on the first page.
     #[serde(skip)]
     pub all: bool,
+}
+
+/// What there is to say of one of several properties.
+#[derive(Clone, Debug, Serialize)]
+pub struct PropertyRow {
+    /// Its name.
+    pub property: String,
+    /// Whether it holds; none where there is no verdict.
+    pub verdict: Option<bool>,
+    /// Whether it is expected to.
+    pub expected: bool,
+    /// Whether the verdict is another one than expected.
+    pub surprise: bool,
+    /// Whether it is the one that is explained.
+    pub explained: bool,
+    /// Why it has no verdict or can't be explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A part of a system that violates a property: states, the first being the initial one, and transitions.
+#[derive(Clone, Debug, Serialize)]
+pub struct SystemPart {
+    /// How many states it has.
+    pub states: u64,
+    /// Source, label and target of its transitions; the first thousand.
+    pub transitions: Vec<(u64, String, u64)>,
+    /// How many it has.
+    pub transition_count: u64,
 }
 
 /// How large a system is.

@@ -18,6 +18,8 @@ const MOST_LABELS: usize = 4;
 const MOST_CHOICES: usize = 3;
 const MOST_SUSPECTS: usize = 5;
 const MOST_LINES: usize = 22;
+/// The most properties.
+const MOST_PROPERTIES: usize = 6;
 /// The most labels and constructs in lists.
 const MOST_LISTED: usize = 12;
 
@@ -55,15 +57,17 @@ impl fmt::Display for Explanation {
             count(size.labels, "label"),
             seconds(self.seconds)
         )?;
+        self.write_properties(out)?;
         if self.verdict {
             for remark in &self.remarks {
                 writeln!(out, "  {remark}")?;
             }
             return Ok(());
         }
+        self.write_part(out)?;
         self.write_run(out)?;
-        self.write_waiting(out)?;
         self.write_suspects(out)?;
+        self.write_waiting(out)?;
         if let Some(repairs) = &self.repairs {
             write!(out, "\n{repairs}")?;
         }
@@ -85,6 +89,68 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
+    /// The verdicts of all properties; those that are as expected are folded where they are many.
+    fn write_properties(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.properties.is_empty() {
+            return Ok(());
+        }
+        let surprises = self.properties.iter().filter(|row| row.surprise).count() as u64;
+        let all = count(self.properties.len() as u64, "property").replace("propertys", "properties");
+        let title = format!(
+            "{all}, {} not as expected:",
+            if surprises == 0 { "none".into() } else { grouped(surprises) }
+        );
+        writeln!(out, "\n{}", self.paint(BOLD, &title))?;
+        let folds = !self.all && self.properties.len() > MOST_PROPERTIES;
+        let shown =
+            |row: &&super::PropertyRow| !folds || row.explained || row.surprise || row.verdict.is_none();
+        let rows: Vec<&super::PropertyRow> = self.properties.iter().filter(shown).collect();
+        let rows = &rows[..rows.len().min(if self.all { usize::MAX } else { MOST_PROPERTIES })];
+        for row in rows {
+            let (style, verdict) = match row.verdict {
+                Some(true) => (GREEN, "holds   "),
+                Some(false) => (RED, "violated"),
+                None => (YELLOW, "unknown "),
+            };
+            let surprise = match (row.surprise, row.expected) {
+                (false, _) => "",
+                (true, true) => "  (expected to hold)",
+                (true, false) => "  (expected to be violated)",
+            };
+            let explained = if row.explained { "  ← explained here" } else { "" };
+            writeln!(out, "  {}  {}{surprise}{explained}", self.paint(style, verdict), row.property)?;
+            if let Some(note) = row.note.as_ref().filter(|_| self.all || row.surprise) {
+                writeln!(out, "            {}", self.paint(DIM, note))?;
+            }
+        }
+        match self.properties.len() - rows.len() {
+            0 => Ok(()),
+            more => writeln!(out, "  {more} more with --all; --property NAME explains another one"),
+        }
+    }
+
+    /// A part of the system that violates the property.
+    fn write_part(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(part) = &self.part else { return Ok(()) };
+        writeln!(
+            out,
+            "\nNo single run violates it. This part of the system does: {}, {}:",
+            count(part.states, "state"),
+            count(part.transition_count, "transition")
+        )?;
+        let shown = if self.all { part.transitions.len() } else { MOST_LINES };
+        for (source, label, target) in part.transitions.iter().take(shown) {
+            let start = if *source == 0 { "start".to_owned() } else { format!("state {source}") };
+            writeln!(out, "  {start:>9}  {label:<32} → {target}")?;
+        }
+        match part.transition_count as usize - part.transitions.len().min(shown) {
+            0 => Ok(()),
+            more => {
+                writeln!(out, "  {} with --all; `check -o` saves them", count(more as u64, "more transition"))
+            }
+        }
+    }
+
     /// Why it is likely that something is wrong here.
     fn write_suspects(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.suspects.is_empty() {

@@ -3,7 +3,8 @@
 //! Offers are gathered as for steps. Before a fork replaces the offers on a gate by their combinations, each wanted
 //! one is compared with what the other members offer there; what arrives at the root is tried.
 
-use model::{Encounter, MarkId, ModelError, Observer, Obstacle, Partner, Slot};
+use lts::LabelId;
+use model::{Encounter, MarkId, Model, ModelError, Observer, Obstacle, Participant, Partner, Slot, Step};
 
 use super::super::print::print_frozen;
 use super::{LntWorker, OPEN, Offer, PlainSink};
@@ -28,6 +29,35 @@ impl Observer for LntWorker<'_> {
         examination.found.into_iter().for_each(emit);
         result
     }
+
+    fn participants(
+        &mut self,
+        state: &[Slot],
+        label: &str,
+        target: &[Slot],
+    ) -> Result<Vec<Participant>, ModelError> {
+        self.gather(state)?;
+        let mut found: Vec<Participant> = Vec::new();
+        for index in 0..self.offers.len() {
+            let offer = self.offers[index];
+            let mut labels: Vec<LabelId> = Vec::new();
+            let mut note = |step: Step<'_>| {
+                if step.target == target {
+                    labels.push(step.label);
+                }
+            };
+            self.complete(offer, &mut PlainSink(&mut note))?;
+            let happens = labels.into_iter().any(|one| self.model.label(one) == label);
+            for part in (0..offer.parts.1).filter(|_| happens) {
+                let action = self.action_of(&offer, part);
+                let instance = self.instance_of(&offer, part);
+                found.extend(action.map(|action| Participant { action, instance }));
+            }
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
 }
 
 impl LntWorker<'_> {
@@ -47,7 +77,8 @@ impl LntWorker<'_> {
             for (mark, part) in wanted {
                 let others = (0..offer.parts.1).filter(|&other| other != part);
                 let partners = others.map(|other| self.part_as_partner(&offer, other)).collect();
-                self.note(mark, Obstacle::Refused, self.offer_text(&offer), partners);
+                let who = self.instance_of(&offer, part);
+                self.note(mark, who, Obstacle::Refused, self.offer_text(&offer), partners);
             }
         }
         Ok(())
@@ -82,8 +113,9 @@ impl LntWorker<'_> {
                 let missing = others.iter().zip(&obstacles).filter(|(_, found)| **found == Some(worst));
                 let partners: Vec<Partner> =
                     missing.map(|(&member, _)| self.partner(fork, first, member, offer.gate)).collect();
-                for (mark, _) in wanted {
-                    self.note(mark, worst, self.offer_text(&offer), partners.clone());
+                for (mark, part) in wanted {
+                    let who = self.instance_of(&offer, part);
+                    self.note(mark, who, worst, self.offer_text(&offer), partners.clone());
                 }
             }
         }
@@ -129,10 +161,29 @@ impl LntWorker<'_> {
         (0..offer.parts.1).filter_map(mark).collect()
     }
 
-    fn note(&mut self, action: MarkId, obstacle: Obstacle, offer: String, partners: Vec<Partner>) {
+    fn note(
+        &mut self,
+        action: MarkId,
+        instance: String,
+        obstacle: Obstacle,
+        offer: String,
+        partners: Vec<Partner>,
+    ) {
         if let Some(examination) = &mut self.examination {
-            examination.found.push(Encounter { action, obstacle, offer, partners });
+            examination.found.push(Encounter { action, instance, obstacle, offer, partners });
         }
+    }
+
+    fn action_of(&self, offer: &Offer, part: u32) -> Option<MarkId> {
+        let action = self.parts[(offer.parts.0 + part) as usize].action;
+        self.machine.code.actions[action as usize].mark
+    }
+
+    /// Who a part of an offer is.
+    fn instance_of(&self, offer: &Offer, part: u32) -> String {
+        let code = self.machine.code;
+        let action = self.parts[(offer.parts.0 + part) as usize].action;
+        code.regions[code.actions[action as usize].region as usize].instance.clone()
     }
 
     /// A member of a fork, what it offers on a gate, and where it ever could.
@@ -143,8 +194,15 @@ impl LntWorker<'_> {
             self.range(first, member).map(|index| self.offers[index]).filter(|offer| offer.gate == gate);
         let offers = offers.map(|offer| (self.first_mark(&offer), self.offer_text(&offer)));
         let actions = code.actions.iter().filter(|action| action.gate == gate);
-        let actions = actions.filter(|action| self.lies_below(action.region, region));
-        let mut actions: Vec<MarkId> = actions.filter_map(|action| action.mark).collect();
+        let actions: Vec<_> = actions.filter(|action| self.lies_below(action.region, region)).collect();
+        let mut below: Vec<u32> = actions.iter().map(|action| action.region).collect();
+        below.sort_unstable();
+        below.dedup();
+        if below.is_empty() {
+            below.push(region);
+        }
+        let instances = below.iter().map(|&one| code.regions[one as usize].instance.clone()).collect();
+        let mut actions: Vec<MarkId> = actions.iter().filter_map(|action| action.mark).collect();
         actions.sort_unstable();
         actions.dedup();
         let offers: Vec<(Option<MarkId>, String)> = offers.collect();
@@ -159,7 +217,7 @@ impl LntWorker<'_> {
             true => code.regions[region as usize].name.clone(),
             false => names.join(" or "),
         };
-        Partner { process, offers, actions }
+        Partner { process, offers, actions, instances }
     }
 
     /// One of the parts of an offer, as a partner of the others.
@@ -171,6 +229,7 @@ impl LntWorker<'_> {
             process: process.unwrap_or_else(|| code.regions[action.region as usize].name.clone()),
             offers: vec![(action.mark, self.offer_text(offer))],
             actions: action.mark.into_iter().collect(),
+            instances: vec![code.regions[action.region as usize].instance.clone()],
         }
     }
 
