@@ -7,6 +7,7 @@
 mod conform;
 mod exploration;
 mod maude;
+mod mutation;
 mod nets;
 mod spin;
 
@@ -55,6 +56,9 @@ fn main() {
     }
     if runs("explanation") {
         explanation();
+    }
+    if runs("mutation") {
+        mutation::section(&[]);
     }
     if runs("coverage") {
         coverage();

@@ -15,6 +15,13 @@ pub struct PropertySource {
     /// Property files (.mcl)
     #[arg(value_name = "PROPERTIES")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    usual: PropertyOptions,
+}
+
+/// The usual properties, without a file.
+#[derive(Args)]
+pub struct PropertyOptions {
     /// Check that no state is a deadlock
     #[arg(long, help_heading = "Properties without a file")]
     deadlock: bool,
@@ -36,8 +43,7 @@ pub struct PropertySource {
 impl PropertySource {
     /// Whether no property is named at all.
     pub fn is_empty(&self) -> bool {
-        let options = [&self.never, &self.reachable, &self.inevitable];
-        self.files.is_empty() && !self.deadlock && !self.livelock && options.iter().all(|one| one.is_empty())
+        self.files.is_empty() && self.usual.is_empty()
     }
 
     /// The properties of all files and options, each with the file it comes from.
@@ -46,43 +52,61 @@ impl PropertySource {
         sources: &mut Sources,
         terminal: &Terminal,
     ) -> Result<Vec<(Property, Option<String>)>, Failure> {
-        let mut properties = Vec::new();
-        let mut errors: Vec<Diagnostic> = Vec::new();
-        for path in &self.files {
-            match logic::load_properties(path, sources) {
-                Ok(loaded) => {
-                    terminal.warn(sources, &loaded.warnings);
-                    let file = path.display().to_string();
-                    properties.extend(loaded.properties.into_iter().map(|one| (one, Some(file.clone()))));
-                }
-                Err(diagnostics) => errors.extend(diagnostics),
-            }
-        }
-        let mut made = Vec::new();
-        made.extend(self.deadlock.then(|| Ok(logic::deadlock(sources))));
-        made.extend(self.livelock.then(|| Ok(logic::livelock(sources))));
-        made.extend(self.never.iter().map(|labels| logic::never(labels, sources)));
-        made.extend(self.reachable.iter().map(|labels| logic::reachable(labels, sources)));
-        for labels in &self.inevitable {
-            let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
-            made.push(logic::inevitable(&labels, sources));
-        }
-        for property in made {
-            match property {
-                Ok(property) => properties.push((property, None)),
-                Err(diagnostics) => errors.extend(diagnostics),
-            }
-        }
-        if !errors.is_empty() {
-            return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
-        }
-        if properties.is_empty() {
-            return Err(Failure::wrong("no property is given").help(
-                "name a property file, or use --deadlock, --livelock, --never, --reachable or --inevitable",
-            ));
-        }
-        Ok(properties)
+        load(&self.files, &self.usual, sources, terminal)
     }
+}
+
+impl PropertyOptions {
+    /// Whether none is asked for.
+    pub fn is_empty(&self) -> bool {
+        let options = [&self.never, &self.reachable, &self.inevitable];
+        !self.deadlock && !self.livelock && options.iter().all(|one| one.is_empty())
+    }
+}
+
+/// The properties of files and options, each with the file it comes from.
+pub fn load(
+    files: &[PathBuf],
+    usual: &PropertyOptions,
+    sources: &mut Sources,
+    terminal: &Terminal,
+) -> Result<Vec<(Property, Option<String>)>, Failure> {
+    let mut properties = Vec::new();
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    for path in files {
+        match logic::load_properties(path, sources) {
+            Ok(loaded) => {
+                terminal.warn(sources, &loaded.warnings);
+                let file = path.display().to_string();
+                properties.extend(loaded.properties.into_iter().map(|one| (one, Some(file.clone()))));
+            }
+            Err(diagnostics) => errors.extend(diagnostics),
+        }
+    }
+    let mut made = Vec::new();
+    made.extend(usual.deadlock.then(|| Ok(logic::deadlock(sources))));
+    made.extend(usual.livelock.then(|| Ok(logic::livelock(sources))));
+    made.extend(usual.never.iter().map(|labels| logic::never(labels, sources)));
+    made.extend(usual.reachable.iter().map(|labels| logic::reachable(labels, sources)));
+    for labels in &usual.inevitable {
+        let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
+        made.push(logic::inevitable(&labels, sources));
+    }
+    for property in made {
+        match property {
+            Ok(property) => properties.push((property, None)),
+            Err(diagnostics) => errors.extend(diagnostics),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Failure { code: 2, diagnostics: errors, sources: std::mem::take(sources) });
+    }
+    if properties.is_empty() {
+        return Err(Failure::wrong("no property is given").help(
+            "name a property file, or use --deadlock, --livelock, --never, --reachable or --inevitable",
+        ));
+    }
+    Ok(properties)
 }
 
 /// The properties with these names, or all where no name is given.

@@ -122,13 +122,15 @@ impl Baseline<'_> {
         if judgement.fate == Fate::Equivalent {
             judgement.properties.fill(Some(false));
         } else {
+            let complete = found.outcome.is_complete();
+            // A part of a system tells about the whole what no other part can change, if its gaps are marked.
+            let marked = (!complete).then(|| marked(&found));
+            let system = marked.as_ref().unwrap_or(&found.lts);
+            let options = logic::Options { explain: !complete, ..logic::Options::default() };
             for (at, property) in self.question.properties.iter().enumerate() {
-                let options = logic::Options { explain: false, ..logic::Options::default() };
-                let verdict = logic::check_lts(&found.lts, &property.formula, &options, progress);
+                let verdict = logic::check_lts(system, &property.formula, &options, progress);
                 judgement.properties[at] = match verdict {
-                    Ok(verdict) if found.outcome.is_complete() => Some(verdict.holds != self.verdicts[at]),
-                    // Part of a system tells about the whole only what no other part can change.
-                    Ok(verdict) if logic::is_certain(&found.lts, &property.formula, &verdict) => {
+                    Ok(verdict) if logic::is_certain(system, &property.formula, &verdict) => {
                         Some(verdict.holds != self.verdicts[at])
                     }
                     _ => None,
@@ -152,4 +154,15 @@ impl Baseline<'_> {
     fn is_equivalent(&self, system: &Lts) -> Option<bool> {
         bisim::equivalent(&self.system, system, bisim::Relation::Strong).ok()
     }
+}
+
+/// An exploration that was not completed, with the states marked whose steps are not known: those that were not looked at,
+/// and the one in which the model made an error.
+fn marked(found: &explore::Exploration) -> Lts {
+    let rest = found.statistics.expanded..found.states();
+    let failed = match &found.outcome {
+        Outcome::Error { state, .. } => Some(state.unwrap_or(found.lts.initial())),
+        _ => None,
+    };
+    found.lts.marking_unexplored(rest.map(lts::StateId::new).chain(failed))
 }

@@ -20,9 +20,11 @@
 mod baseline;
 mod judge;
 mod record;
+mod repair;
 mod study;
 
 pub use baseline::{Baseline, NoBaseline, Question};
 pub use judge::{Fate, Judgement};
 pub use record::Record;
+pub use repair::{Attempt, Effect, INTERVENTIONS, Place, candidates, interventions};
 pub use study::study;

@@ -16,9 +16,11 @@ mod coverage;
 mod explanation;
 mod exploration;
 mod markup;
+mod mutation;
 mod net;
 mod number;
 mod reduction;
+mod repair;
 mod simulation;
 mod system;
 
@@ -39,9 +41,11 @@ pub use explanation::{
     Waiting, write_autx, write_csv_states, write_csv_transitions, write_cypher, write_dot,
 };
 pub use exploration::{Exploration, RunTimeError};
+pub use mutation::{MatrixRow, Mutation, OperatorCount, Survivor, Worth};
 pub use net::{Net, NetBehaviour, Structure, UnboundedPlace, Unfolded};
 pub use number::{bytes, count, grouped, seconds};
 pub use reduction::Reduction;
+pub use repair::{Repair, Repairs};
 pub use simulation::{SimulatedStep, Simulation, WatchedCriterion};
 pub use system::{LabelUse, Size, System};
 

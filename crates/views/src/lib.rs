@@ -6,7 +6,9 @@ mod campaign;
 mod conformance;
 mod coverage;
 mod explanation;
+mod mutation;
 mod net;
+mod repair;
 mod run;
 mod suspects;
 
@@ -14,6 +16,8 @@ pub use campaign::CampaignView;
 pub use conformance::{conformance, non_conformance, trace_problem};
 pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as coverage};
 pub use explanation::{Findings, Origin};
+pub use mutation::mutation;
 pub use net::net;
+pub use repair::{needed_labels, repairs};
 pub use run::Inside;
 pub use suspects::repeated;

@@ -23,6 +23,7 @@ use crate::terminal::Terminal;
 #[command(after_help = "Examples:\n  \
     watershed explain model.lnt safety.mcl\n  \
     watershed explain model.lnt safety.mcl --html report.html\n  \
+    watershed explain model.lnt safety.mcl --try\n  \
     watershed explain model.lnt --inevitable 'REQUEST, GRANT'\n  \
     watershed explain model.aut --never LOSS --kind in --through 'SEND.*' --through RECEIVE\n  \
     watershed explain model.lnt safety.mcl --counterexample trace.aut --svg lanes.svg\n\n\
@@ -62,6 +63,10 @@ pub struct Explain {
     /// One from a file: .aut, or text with a label a line
     #[arg(long, value_name = "FILE", help_heading = "Which counterexample")]
     counterexample: Option<PathBuf>,
+    /// Change the suspects one at a time, and tell which single change makes all properties hold without taking
+    /// behaviour away
+    #[arg(long = "try")]
+    try_changes: bool,
     /// Write a report for the browser
     #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     html: Option<PathBuf>,
@@ -147,7 +152,8 @@ impl Explain {
         let start = Instant::now();
         let mut sources = Sources::new();
         let properties = self.properties.load(&mut sources, terminal)?;
-        let properties = self.chosen(properties.into_iter().map(|(property, _)| property).collect())?;
+        let all: Vec<logic::Property> = properties.into_iter().map(|(property, _)| property).collect();
+        let properties = self.chosen(all.clone())?;
         let subject = self.open(terminal)?;
         let used = subject.lts().used_labels();
         let labels = subject.lts().labels().iter().filter(|(label, _)| used[label.index()]);
@@ -168,7 +174,7 @@ impl Explain {
         let explained = selection.chosen.map(|at| &selection.prospects[at]);
         if let Some((property, Prospect::Violated(wanted))) = explained {
             if let Some(explanation) =
-                self.explain(&subject, &selection, property, wanted, start, terminal)?
+                self.explain(&subject, &selection, property, wanted, &all, start, terminal)?
             {
                 terminal.show(&explanation);
                 return Ok(Answer::No);
@@ -294,6 +300,7 @@ impl Explain {
         selection: &Selection<'_>,
         property: &logic::Property,
         wanted: &Property,
+        all: &[logic::Property],
         start: Instant,
         terminal: &Terminal,
     ) -> Result<Option<Explanation>, Failure> {
@@ -358,6 +365,9 @@ impl Explain {
             );
         }
         explanation.properties = rows(selection, &property.name);
+        if self.try_changes && !explanation.partial {
+            explanation.repairs = self.repairs(&tagged, property, all, &explanation.suspects, terminal)?;
+        }
         explanation.property = property.name.clone();
         explanation.description = property.description.clone();
         explanation.seconds = start.elapsed().as_secs_f64();
@@ -365,6 +375,42 @@ impl Explain {
         explanation.all = self.all;
         self.write(&tagged, &explanation)?;
         Ok(Some(explanation))
+    }
+
+    /// Changes the suspects one at a time; nothing where the language knows no changes.
+    fn repairs(
+        &self,
+        tagged: &Tagged<'_>,
+        property: &logic::Property,
+        all: &[logic::Property],
+        suspects: &[report::SuspectPlace],
+        terminal: &Terminal,
+    ) -> Result<Option<report::Repairs>, Failure> {
+        if !self.source.is_model() {
+            terminal.remark("--try changes models; this is a transition system");
+            return Ok(None);
+        }
+        let mut properties = all.to_vec();
+        properties.iter_mut().filter(|one| one.name == property.name).for_each(|one| one.expected = true);
+        let subject = cover::Subject::including(&self.source.model, &self.source.include)?;
+        let question = mutate::Question {
+            start: cover::Example { root: self.source.root.clone(), ..cover::Example::default() },
+            operators: &mutate::INTERVENTIONS,
+            ..mutate::Question::new(&subject, &properties)
+        };
+        let needed = views::needed_labels(tagged);
+        let repairs = with_progress(terminal, "trying changes", |progress| {
+            let baseline = mutate::Baseline::new(&question, &progress.part())?;
+            Ok::<_, mutate::NoBaseline>((
+                baseline.mutants.is_empty(),
+                views::repairs(&baseline, suspects, &needed, progress),
+            ))
+        })?;
+        if repairs.0 {
+            terminal.remark("--try knows no changes of this model: they are known for LNT so far");
+            return Ok(None);
+        }
+        Ok(Some(repairs.1))
     }
 
     fn pattern(&self, lts: &Lts) -> Vec<Vec<bool>> {

@@ -14,6 +14,7 @@ mod explore;
 mod info;
 mod man;
 mod maude;
+mod mutate;
 mod net;
 mod random;
 mod reduce;
@@ -35,6 +36,7 @@ pub enum Command {
     Check(check::Check),
     Explain(Box<explain::Explain>),
     Cover(Box<cover::Cover>),
+    Mutate(Box<mutate::Mutate>),
     Conform(Box<conform::Conform>),
     Campaign(campaign::Campaign),
     Simulate(simulate::Simulate),
@@ -59,6 +61,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<Answer, Failure> {
         Command::Check(command) => command.run(terminal),
         Command::Explain(command) => command.run(terminal),
         Command::Cover(command) => command.run(terminal),
+        Command::Mutate(command) => command.run(terminal),
         Command::Conform(command) => command.run(terminal),
         Command::Campaign(command) => command.run(terminal),
         Command::Simulate(command) => command.run(terminal),

@@ -22,6 +22,7 @@ impl Writer<'_> {
         // Negating a whole guard that is an equality has been done above.
         match &condition.kind {
             ExpressionKind::Builtin(Builtin::Equal | Builtin::NotEqual, operands) => {
+                self.comparison(condition, true);
                 operands.iter().for_each(|operand| self.expression(operand));
             }
             _ => self.expression(condition),
@@ -57,11 +58,7 @@ impl Writer<'_> {
     /// Comparisons and constants, wherever they are in it.
     pub(super) fn expression(&mut self, expression: &Expression) {
         match &expression.kind {
-            ExpressionKind::Builtin(builtin, operands) => {
-                if let [left, right] = operands.as_slice() {
-                    self.comparison(*builtin, expression, left, right);
-                }
-            }
+            ExpressionKind::Builtin(..) => self.comparison(expression, false),
             _ => self.constant(Operator::Constant, expression),
         }
         for part in expression.parts() {
@@ -69,26 +66,46 @@ impl Writer<'_> {
         }
     }
 
-    fn comparison(&mut self, builtin: Builtin, whole: &Expression, left: &Expression, right: &Expression) {
-        let other = match builtin {
-            Builtin::Equal => "!=",
-            Builtin::NotEqual => "==",
-            Builtin::Less => "<=",
-            Builtin::LessEqual => "<",
-            Builtin::Greater => ">=",
-            Builtin::GreaterEqual => ">",
+    /// Other comparisons of the same operands: those that no other ones stand for (Kaminski, Ammann and Offutt 2013), and
+    /// the opposite of an equality, unless the whole guard has been negated already.
+    fn comparison(&mut self, whole: &Expression, negated: bool) {
+        let ExpressionKind::Builtin(builtin, operands) = &whole.kind else { return };
+        let [left, right] = operands.as_slice() else { return };
+        let (opposite, others) = match builtin {
+            Builtin::Equal => (Some("!="), ["<=", ">="]),
+            Builtin::NotEqual => (Some("=="), ["<", ">"]),
+            Builtin::Less => (None, ["<=", "!="]),
+            Builtin::LessEqual => (None, ["<", "=="]),
+            Builtin::Greater => (None, [">=", "!="]),
+            Builtin::GreaterEqual => (None, [">", "=="]),
             _ => return,
         };
         let Some(token) = self.operator_between(left, right) else { return };
         // Other types have the operators that their definitions ask for.
-        let predefined = left.ty <= TypeId::STRING;
-        let equality = matches!(builtin, Builtin::Equal | Builtin::NotEqual);
-        let span = token.span;
-        if predefined || !equality {
-            self.replace(Operator::Comparison, span, other.into(), &format!("becomes `{other}`"));
-        } else {
-            let text = format!("(not ({}))", self.text(whole.span));
-            self.replace(Operator::Comparison, whole.span, text, "is negated");
+        let is_number = matches!(left.ty, TypeId::NAT | TypeId::INT | TypeId::REAL);
+        match opposite {
+            Some(opposite) if !negated && left.ty <= TypeId::STRING => {
+                self.replace(
+                    Operator::Comparison,
+                    token.span,
+                    opposite.into(),
+                    &format!("becomes `{opposite}`"),
+                );
+            }
+            Some(_) if !negated => {
+                let text = format!("(not ({}))", self.text(whole.span));
+                self.replace(Operator::Comparison, whole.span, text, "is negated");
+            }
+            _ => {}
+        }
+        let others = match (is_number, opposite) {
+            (true, _) => &others[..],
+            // Who has one order has both.
+            (false, None) => &others[..1],
+            (false, Some(_)) => &[],
+        };
+        for other in others {
+            self.replace(Operator::Comparison, token.span, (*other).into(), &format!("becomes `{other}`"));
         }
     }
 
@@ -158,11 +175,7 @@ impl Writer<'_> {
                     for part in value.parts() {
                         self.expression(part);
                     }
-                    if let ExpressionKind::Builtin(builtin, operands) = &value.kind
-                        && let [left, right] = operands.as_slice()
-                    {
-                        self.comparison(*builtin, value, left, right);
-                    }
+                    self.comparison(value, false);
                 }
                 OfferKind::Receive(pattern) => {
                     if let PatternKind::Variable(variable) = pattern.kind

@@ -132,9 +132,7 @@ pub(super) fn passes(statement: &Statement, assigned: &mut Variables) -> bool {
             any_way(branches.iter().map(|branch| &branch.body), false, assigned)
         }
         StatementKind::Select(branches) => any_way(branches.iter(), false, assigned),
-        StatementKind::Par { branches, .. } => {
-            branches.iter().fold(true, |all, branch| passes(&branch.body, assigned) && all)
-        }
+        StatementKind::Par { branches, .. } => branches.iter().all(|branch| passes(&branch.body, assigned)),
         // Whether a loop is left, and from where, is the checker's business.
         _ => true,
     }

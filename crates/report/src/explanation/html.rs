@@ -101,6 +101,9 @@ impl Explanation {
             self.add_summary(&mut page);
             self.add_listings(&mut page);
         }
+        if let Some(repairs) = &self.repairs {
+            page += &repairs.html();
+        }
         page + "</body></html>\n"
     }
 

@@ -48,6 +48,9 @@ pub struct Explanation {
     pub kind: Option<&'static str>,
     /// The constructs of the source that most likely are what is wrong, best first.
     pub suspects: Vec<SuspectPlace>,
+    /// Single changes of the suspects that make all properties hold, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<crate::repair::Repairs>,
     /// The choices: neighbourhoods grouped by what decides in them, the most decisive first.
     pub choices: Vec<Choice>,
     /// The labels of a run that violates the property.

@@ -72,6 +72,9 @@ impl fmt::Display for Explanation {
         self.write_run(out)?;
         self.write_suspects(out)?;
         self.write_waiting(out)?;
+        if let Some(repairs) = &self.repairs {
+            write!(out, "\n{repairs}")?;
+        }
         for remark in &self.remarks {
             writeln!(out, "\n{remark}")?;
         }
