@@ -374,3 +374,103 @@ fn guards_name_values_of_types_without_end() {
         assert!(offer.named == Some(2) && offer.tried.is_none(), "{guard}: {offer:?}");
     }
 }
+
+/// What is received comes from a set that a guard names, in several styles: sets and lists with repetitions, envelopes,
+/// functions around the membership, other conditions before and behind it.
+#[test]
+fn received_values_come_from_sets_that_guards_name() {
+    let network = |container: &str, guard: &str| {
+        format!(
+            "module m is
+            !nat_sup 4
+            type address is range 1 .. 3 of nat with \"==\" end type
+            type message is ask (n : nat), tell (n : nat, b : bool), bye with \"==\", \"<\" end type
+            type envelope is envelope (to : address, what : message) with \"==\", \"get\" end type
+            type bag is {container} of envelope with \"insert\", \"remove\", \"member\", \"length\", \"cons\" end type
+            channel link is (address, message) end channel
+            function holds (b : bag, to : address, m : message) : bool is
+               return member (envelope (to, m), b)
+            end function
+            process NODE [SEND, RECEIVE : link] (me, other : address) is
+               var m : message, n : nat in
+                  SEND (other, ask (1));
+                  loop
+                     RECEIVE (me, ?m);
+                     case m in
+                        ask (n) where n < 4 -> SEND (other, tell (n, n == 2))
+                     |  tell (n, any bool) -> SEND (other, ask (n + 1))
+                     |  any -> SEND (other, bye); stop
+                     end case
+                  end loop
+               end var
+            end process
+            process NETWORK [SEND, RECEIVE : link] is
+               var b : bag, to : address, m : message in
+                  b := {{}};
+                  loop select
+                     SEND (?to, ?m) where length (b) < 3; b := insert (envelope (to, m), b)
+                  []
+                     RECEIVE (?to, ?m) where {guard}
+                  end select end loop
+               end var
+            end process
+            process MAIN [SEND, RECEIVE : link] is
+               par SEND, RECEIVE in
+                  par NODE [...] (1, 2) || NODE [...] (2, 3) || NODE [...] (3, 1) end par
+               || NETWORK [...]
+               end par
+            end process
+            end module"
+        )
+    };
+    let guards = [
+        "member (envelope (to, m), b)",
+        "holds (b, to, m)",
+        "(to != 3) and member (envelope (to, m), b)",
+        "member (envelope (to, m), b) and then (envelope (to, m).to == to)",
+        "member (envelope (to, bye), b) or member (envelope (to, m), b)",
+    ];
+    for container in ["sorted set", "set", "list"] {
+        for guard in guards {
+            let text = network(container, &guard.replace("to != 3", "not (to == 3)"));
+            let (.., found) = compare(&text, true);
+            assert!(found.steps.iter().any(|steps| steps.len() > 1), "{container}, {guard}");
+        }
+    }
+}
+
+/// Steps that follow from a value chosen silently are told value by value, whoever the partners are.
+#[test]
+fn values_chosen_silently_keep_their_order() {
+    let text = "module m is
+        !nat_sup 3
+        channel c is (nat, nat) end channel
+        process CHOOSER [A : c] is
+           var n, k : nat in
+              k := 0;
+              loop
+                 n := any nat where n != k;
+                 select A (n, ?k) [] only if n > 1 then A (k, n) end if end select
+              end loop
+           end var
+        end process
+        process PARTNER [A : c] (me : nat) is
+           var n : nat in
+              loop select A (?n, me) [] A (me, ?n) where n < 3 end select end loop
+           end var
+        end process
+        process LATER [A : c] is
+           var n : nat in
+              loop n := any nat; A (n, n) end loop
+           end var
+        end process
+        process MAIN [A : c] is
+           par A in
+              CHOOSER [A]
+           || par PARTNER [A] (1) || PARTNER [A] (2) || LATER [A] end par
+           end par
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.iter().any(|steps| steps.len() > 4));
+}
