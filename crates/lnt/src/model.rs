@@ -1,8 +1,8 @@
 //! A compiled LNT program as a [`Model`].
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lts::{LabelId, OriginId};
 use model::{
@@ -15,8 +15,8 @@ use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, Root, compile};
 use crate::run::{
-    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts, Values,
-    conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
+    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts,
+    Values, conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 

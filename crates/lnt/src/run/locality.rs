@@ -160,7 +160,12 @@ pub fn conditions(code: &Code, types: &[Representation]) -> Vec<Condition> {
 }
 
 /// The slots that decide what an action offers, and which values it accepts.
-pub fn decisive(code: &Code, types: &[Representation], action: &ActionCode, condition: &Condition) -> Vec<u32> {
+pub fn decisive(
+    code: &Code,
+    types: &[Representation],
+    action: &ActionCode,
+    condition: &Condition,
+) -> Vec<u32> {
     let mut touched = Touched::nothing(code);
     for &(offer, ty) in &action.offers {
         match offer {

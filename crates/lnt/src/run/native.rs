@@ -52,15 +52,8 @@ const GAVE_UP: i32 = -3;
 
 type NativeCode = unsafe extern "C" fn(*mut Context, *mut u32, *mut u32) -> i32;
 /// Takes an unpacked state, its copy, the packed state, where records go, and a list of values with its length.
-type MeetingCode = unsafe extern "C" fn(
-    *mut Context,
-    *mut u32,
-    *const u32,
-    *const u32,
-    *mut u32,
-    *const u32,
-    u32,
-) -> i32;
+type MeetingCode =
+    unsafe extern "C" fn(*mut Context, *mut u32, *const u32, *const u32, *mut u32, *const u32, u32) -> i32;
 
 /// What native code shares with its helpers.
 #[repr(C)]
@@ -186,7 +179,12 @@ impl Native {
     /// Writes records of all steps of a rendezvous. Gives how many there are; nothing if that has to be found out
     /// otherwise.
     #[inline]
-    pub fn meet(&self, piece: &MeetingPiece, machine: &mut Machine<'_>, meeting: Meeting<'_>) -> Option<usize> {
+    pub fn meet(
+        &self,
+        piece: &MeetingPiece,
+        machine: &mut Machine<'_>,
+        meeting: Meeting<'_>,
+    ) -> Option<usize> {
         let Meeting { state, before, packed, list, records, first } = meeting;
         if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
             return None;
@@ -376,7 +374,8 @@ extern "C" fn row_append(context: *mut Context, word: u32, row: u32) -> u32 {
 /// The words of a value, by the number that offers know it by.
 extern "C" fn thaw(context: *mut Context, ty: u32, value: u32, words: *mut u32, count: u32) {
     // SAFETY: see the module's head; the stack slot behind `words` has as many words as values of the type.
-    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count as usize)) };
+    let (machine, words) =
+        unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count as usize)) };
     words.copy_from_slice(&machine.values.thaw(TypeId(ty), value));
 }
 

@@ -106,7 +106,8 @@ pub fn configuration(
     profiles: &[u32],
     location: &dyn Fn(u32) -> u32,
 ) -> Option<Configuration> {
-    let found = Configuration { forking: Vec::new(), leaves: Vec::new(), rendezvous: Vec::new(), probes: Vec::new() };
+    let found =
+        Configuration { forking: Vec::new(), leaves: Vec::new(), rendezvous: Vec::new(), probes: Vec::new() };
     let mut listing = Listing { code, types, shortcuts, rules, profiles, location, found };
     let rendezvous = listing.of_region(0)?;
     let mut found = listing.found;
@@ -135,7 +136,8 @@ fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
                     && at_once(one, other)
             };
             let others = found.rendezvous.iter().enumerate();
-            let mut others = others.filter(|&(at, other)| at != number && (one.group == 0 || other.group != one.group));
+            let mut others =
+                others.filter(|&(at, other)| at != number && (one.group == 0 || other.group != one.group));
             if others.any(|(_, other)| disturbs(other)) {
                 open.push((chooser.region, chooser.location));
             }
@@ -148,7 +150,9 @@ fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
             }
         }
     }
-    found.rendezvous.retain(|one| !one.participants.iter().any(|one| open.contains(&(one.region, one.location))));
+    found
+        .rendezvous
+        .retain(|one| !one.participants.iter().any(|one| open.contains(&(one.region, one.location))));
     found.probes.retain(|one| !open.contains(&(one.region, one.location)));
 }
 
@@ -181,9 +185,9 @@ fn is_choice_of_value(code: &Code, leg: &Leg) -> bool {
 
 /// Whether two rendezvous can be possible in the same state.
 fn at_once(one: &Rendezvous, other: &Rendezvous) -> bool {
-    one.participants.iter().all(|a| {
-        other.participants.iter().all(|b| a.region != b.region || a.location == b.location)
-    })
+    one.participants
+        .iter()
+        .all(|a| other.participants.iter().all(|b| a.region != b.region || a.location == b.location))
 }
 
 struct Listing<'c> {
@@ -265,9 +269,11 @@ impl Listing<'_> {
     /// Whether nothing is known that keeps two offers apart.
     fn may_fit(&self, a: &Rendezvous, b: &Rendezvous) -> bool {
         let constant = |offer: &Rendezvous, place: usize| {
-            offer.participants.iter().find_map(|one| match self.code.actions[one.action as usize].offers[place].0 {
-                OfferCode::Constant(value) => Some(value),
-                _ => None,
+            offer.participants.iter().find_map(|one| {
+                match self.code.actions[one.action as usize].offers[place].0 {
+                    OfferCode::Constant(value) => Some(value),
+                    _ => None,
+                }
             })
         };
         let places = self.code.actions[a.participants[0].action as usize].offers.len();
@@ -365,7 +371,8 @@ impl Listing<'_> {
             }
         }
         // A choice that is met again, with the same values or not, is for a search to judge.
-        let mut met: Vec<u32> = further.iter().map(|&(to, _)| to).chain(before.iter().map(|leg| leg.to)).collect();
+        let mut met: Vec<u32> =
+            further.iter().map(|&(to, _)| to).chain(before.iter().map(|leg| leg.to)).collect();
         if before.is_empty() {
             met.push(choice);
         }

@@ -44,7 +44,10 @@ pub enum Piece {
     Slot(u32),
     Constant(u32),
     /// A packed value: what lies outside of its fields, and each with its lowest bit and its bits shifted down.
-    Packed { tag: u32, fields: Vec<(u32, u32, Piece)> },
+    Packed {
+        tag: u32,
+        fields: Vec<(u32, u32, Piece)>,
+    },
 }
 
 /// A word, symbolically.
@@ -78,15 +81,16 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
         return None;
     }
     // What a guard refuses may be left out only if no error is missed: neither it nor an earlier one may fail.
-    let never_fails = |one: &&Participant| {
-        action(one).guard.is_none_or(|guard| code_never_fails(code, guard))
-    };
+    let never_fails =
+        |one: &&Participant| action(one).guard.is_none_or(|guard| code_never_fails(code, guard));
     participants.iter().take_while(never_fails).enumerate().find_map(|(number, one)| {
         necessary(compiled, one.action)?.into_iter().find_map(|condition| {
             let Word::Member { element, set, ty } = condition else { return None };
             let Word::Slot(slot) = *set else { return None };
             let shape = &compiled.types[ty];
-            let (Kind::List { sorted, set, .. }, Storage::Row) = (&shape.kind, shape.storage) else { return None };
+            let (Kind::List { sorted, set, .. }, Storage::Row) = (&shape.kind, shape.storage) else {
+                return None;
+            };
             let words = shape.element.words;
             if words as usize != element.len() {
                 return None;
@@ -150,7 +154,8 @@ fn pieces(compiled: &Compiled, one: &Participant, open: &[u32], words: &[Word]) 
             Word::Packed(number, fields) => {
                 let pack = &compiled.code.packs[*number as usize];
                 let inner = pieces_of_fields(compiled, one, open, fields)?;
-                let fields = pack.fields.iter().zip(inner).map(|(&(shift, mask), piece)| (shift, mask, piece));
+                let fields =
+                    pack.fields.iter().zip(inner).map(|(&(shift, mask), piece)| (shift, mask, piece));
                 Piece::Packed { tag: pack.tag, fields: fields.collect() }
             }
             Word::Member { .. } | Word::Other => return None,
@@ -160,7 +165,12 @@ fn pieces(compiled: &Compiled, one: &Participant, open: &[u32], words: &[Word]) 
 }
 
 /// Fields of packed values have one word each.
-fn pieces_of_fields(compiled: &Compiled, one: &Participant, open: &[u32], fields: &[Word]) -> Option<Vec<Piece>> {
+fn pieces_of_fields(
+    compiled: &Compiled,
+    one: &Participant,
+    open: &[u32],
+    fields: &[Word],
+) -> Option<Vec<Piece>> {
     let mut found = Vec::with_capacity(fields.len());
     for field in fields {
         found.extend(pieces(compiled, one, open, std::slice::from_ref(field))?);

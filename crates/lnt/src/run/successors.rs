@@ -28,8 +28,8 @@ use super::shortcuts::{Rest, directly_at_action};
 use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
-use memory::{Memory, Recalled};
 pub(crate) use meet::{Plan, Plans};
+use memory::{Memory, Recalled};
 pub(super) use naming::{code_never_fails, patterns_never_fail};
 pub use recall::PackedLntWorker;
 

@@ -47,11 +47,7 @@ enum Start {
 }
 
 /// Translates a program: its functions, and the rendezvous of a configuration if there is one, else all pieces of code.
-pub(super) fn translate(
-    compiled: &Compiled,
-    layout: &Layout,
-    chosen: Option<Chosen<'_>>,
-) -> Option<Native> {
+pub(super) fn translate(compiled: &Compiled, layout: &Layout, chosen: Option<Chosen<'_>>) -> Option<Native> {
     let configuration = chosen.map(|chosen| chosen.configuration);
     let mut flags = settings::builder();
     for (name, value) in [
@@ -172,7 +168,8 @@ pub(super) fn translate(
                 let one = &configuration.rendezvous[number as usize];
                 let told = if meeting::is_marked(compiled) { 2 } else { 0 } + usize::from(one.group != 0);
                 let opening = opening(compiled, &one.participants);
-                native.meetings[number as usize] = Some(MeetingPiece::new(code, opening, layout.words() + told));
+                native.meetings[number as usize] =
+                    Some(MeetingPiece::new(code, opening, layout.words() + told));
             }
             (Start::Probe(number), _) => {
                 native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), 0));
@@ -467,11 +464,9 @@ fn is_simple(types: &[Representation], application: &Application) -> bool {
             numbers && number_of(second).is_some()
         }
         Builtin::Add | Builtin::Subtract => numbers && number_of(second).is_some(),
-        Builtin::Convert
-        | Builtin::Successor
-        | Builtin::Predecessor
-        | Builtin::Ordinal
-        | Builtin::Value => scalar_of(operand).is_some() && scalar_of(result).is_some(),
+        Builtin::Convert | Builtin::Successor | Builtin::Predecessor | Builtin::Ordinal | Builtin::Value => {
+            scalar_of(operand).is_some() && scalar_of(result).is_some()
+        }
         Builtin::Minimum | Builtin::Maximum => operand.ordered && application.operand == application.second,
         Builtin::Cons | Builtin::Insert | Builtin::Append | Builtin::Remove | Builtin::Member => {
             is_mask(second) && operand.words() == 1

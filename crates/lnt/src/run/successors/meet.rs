@@ -21,8 +21,10 @@ use crate::run::native::{Chosen, Meeting, MeetingPiece, Native};
 use crate::run::rendezvous::{Configuration, Place, Rendezvous, configuration};
 use crate::run::shortcuts::Rest;
 
-/// A configuration that was met this often is worth machine code.
+/// A configuration besides the first one that was met this often is worth machine code.
 const OFTEN: u32 = 500;
+/// So many rendezvous and probes are translated at once: more only as they are wanted.
+const FEW_RENDEZVOUS: usize = 128;
 /// After so many states that need more than is translated, it will be; then after more of them by this factor.
 const FIRST_MISSES: u32 = 200;
 const MORE: u32 = 8;
@@ -166,7 +168,8 @@ impl Plan {
     /// The same with machine code for what was wanted.
     fn extended(&self, model: &LntModel) -> Option<Self> {
         let wanted = self.wanted.iter().map(|wanted| wanted.load(atomic::Ordering::Relaxed));
-        let translated = self.translated.iter().zip(wanted).map(|(&before, wanted)| before || wanted).collect();
+        let translated =
+            self.translated.iter().zip(wanted).map(|(&before, wanted)| before || wanted).collect();
         Self::new(model, self.configuration.clone(), translated, self.limit.saturating_mul(MORE))
     }
 
@@ -545,7 +548,8 @@ impl LntWorker<'_> {
             at -= 1;
             while let Some(&(number, first, steps)) = meetings.met.get(at) {
                 let piece = plan.native.meeting_of(number as usize);
-                let Some(piece) = piece.filter(|_| plan.configuration.rendezvous[number as usize].group == group)
+                let Some(piece) =
+                    piece.filter(|_| plan.configuration.rendezvous[number as usize].group == group)
                 else {
                     break;
                 };
@@ -658,9 +662,11 @@ impl LntWorker<'_> {
         if meetings.known.len() >= MOST_CONFIGURATIONS && !meetings.known.contains_key(&key) {
             return;
         }
+        let is_first = meetings.known.is_empty();
         let (count, plan) = meetings.known.entry(key.clone()).or_default();
         *count = count.saturating_add(1);
-        if *count == if self.model.eager { 1 } else { OFTEN } {
+        // Many states were computed before the first one: no need to wait for more of them.
+        if *count == if self.model.eager || is_first { 1 } else { OFTEN } {
             *plan = self.model.plan(&key, || self.make_plan());
         }
         if let Some(plan) = plan.clone() {
@@ -722,6 +728,7 @@ impl LntWorker<'_> {
             return None;
         }
         let all = found.rendezvous.len() + found.probes.len();
-        Plan::new(model, Arc::new(found), vec![model.eager; all], FIRST_MISSES).map(Arc::new)
+        let at_once = model.eager || all <= FEW_RENDEZVOUS;
+        Plan::new(model, Arc::new(found), vec![at_once; all], FIRST_MISSES).map(Arc::new)
     }
 }

@@ -57,16 +57,16 @@ impl Opening {
 /// Which values a rendezvous leaves open.
 pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Opening {
     let code = &compiled.code;
-    let offers = |place: usize| {
-        participants.iter().map(move |one| code.actions[one.action as usize].offers[place])
-    };
+    let offers =
+        |place: usize| participants.iter().map(move |one| code.actions[one.action as usize].offers[place]);
     let values = code.actions[participants[0].action as usize].offers.len();
     let open: Vec<usize> =
         (0..values).filter(|&place| offers(place).all(|(offer, _)| !gives(offer))).collect();
     let range = |&place: &usize| range_of(&compiled.types[offers(place).next()?.1.index()]);
     let ranges: Option<Vec<(u32, u32)>> = open.iter().map(range).collect();
     let few = |ranges: &Vec<(u32, u32)>| {
-        let product = ranges.iter().fold(1u64, |product, &(_, count)| product.saturating_mul(u64::from(count)));
+        let product =
+            ranges.iter().fold(1u64, |product, &(_, count)| product.saturating_mul(u64::from(count)));
         (1..=FEW_VALUES).contains(&product)
     };
     let legs = participants.iter().flat_map(|one| &one.way);
@@ -562,9 +562,8 @@ impl Building<'_> {
         let mut word = 0;
         for piece in &source.element {
             if let &Piece::OpenWide(place, words) = piece {
-                let loads = (word..word + words).map(|word| {
-                    self.builder.ins().load(types::I32, trusted(), element, offset(word))
-                });
+                let loads = (word..word + words)
+                    .map(|word| self.builder.ins().load(types::I32, trusted(), element, offset(word)));
                 let loads: Vec<Value> = loads.collect();
                 let value = self.freeze_words(loads);
                 self.agree(place, value, values)?;
@@ -798,13 +797,7 @@ impl Building<'_> {
     }
 
     /// Appends a record: values, packed target, and where the marks lie that have fired.
-    fn record(
-        &mut self,
-        packed: Value,
-        values: &[Value],
-        is_grouped: bool,
-        records: Records,
-    ) -> Option<()> {
+    fn record(&mut self, packed: Value, values: &[Value], is_grouped: bool, records: Records) -> Option<()> {
         let meeting = self.meeting.as_ref()?;
         let (layout, first_mark, chosen) = (meeting.layout, meeting.first_mark, meeting.chosen);
         // For each word of the packed state, which bits are replaced, and by what.
