@@ -174,7 +174,7 @@ impl Explain {
         let explained = selection.chosen.map(|at| &selection.prospects[at]);
         if let Some((property, Prospect::Violated(wanted))) = explained {
             if let Some(explanation) =
-                self.explain(&subject, &selection, property, wanted, &all, start, terminal)?
+                self.explain(&subject, &selection, (property, wanted), &all, start, terminal)?
             {
                 terminal.show(&explanation);
                 return Ok(Answer::No);
@@ -298,8 +298,7 @@ impl Explain {
         &self,
         subject: &Subject,
         selection: &Selection<'_>,
-        property: &logic::Property,
-        wanted: &Property,
+        (property, wanted): (&logic::Property, &Property),
         all: &[logic::Property],
         start: Instant,
         terminal: &Terminal,

@@ -75,21 +75,19 @@ pub fn constructs(program: &Program) -> Vec<Construct> {
         }
     }
     // What the members of a composition execute, calls included.
-    for at in 0..constructs.len() {
-        if constructs[at].kind == ConstructKind::Synchronisation {
-            let mut members: Vec<usize> = constructs[at].members.clone();
-            let mut seen: FxHashSet<usize> = members.iter().copied().collect();
-            let mut next = 0;
-            while next < members.len() {
-                let inside = instantiated.iter().filter(|(call, _)| *call == members[next]);
-                let inside: Vec<usize> =
-                    inside.flat_map(|(_, process)| processes[process.index()].clone()).collect();
-                members.extend(inside.into_iter().filter(|&one| seen.insert(one)));
-                next += 1;
-            }
-            members.sort_unstable();
-            constructs[at].members = members;
+    let compositions = constructs.iter_mut().filter(|one| one.kind == ConstructKind::Synchronisation);
+    for composition in compositions {
+        let members = &mut composition.members;
+        let mut seen: FxHashSet<usize> = members.iter().copied().collect();
+        let mut next = 0;
+        while next < members.len() {
+            let inside = instantiated.iter().filter(|(call, _)| *call == members[next]);
+            let inside: Vec<usize> =
+                inside.flat_map(|(_, process)| processes[process.index()].clone()).collect();
+            members.extend(inside.into_iter().filter(|&one| seen.insert(one)));
+            next += 1;
         }
+        members.sort_unstable();
     }
     for construct in &mut constructs {
         construct.reads.sort_unstable();

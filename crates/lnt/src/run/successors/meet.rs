@@ -280,12 +280,15 @@ impl Lists {
     }
 }
 
+/// How often a configuration was met, and its plan.
+type Known = (u32, Option<Arc<Plan>>);
+
 /// What a worker has to find steps by plans.
 #[derive(Default)]
 pub(super) struct Meetings {
     plan: Option<Arc<Plan>>,
     /// How often configurations were met, and the plans that came of it.
-    known: FxHashMap<Vec<(u32, u32)>, (u32, Option<Arc<Plan>>)>,
+    known: FxHashMap<Vec<(u32, u32)>, Known>,
     possible: Vec<u64>,
     records: Vec<u32>,
     /// The rendezvous that gave records, where these start, and how many there are.
