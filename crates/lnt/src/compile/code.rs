@@ -429,6 +429,14 @@ pub struct Code {
     pub flows: bool,
 }
 
+impl Code {
+    /// Whether steps tell which constructs fired.
+    pub fn tells(&self) -> bool {
+        self.actions.iter().any(|action| action.mark.is_some())
+            || self.ops.iter().any(|op| matches!(op, Op::Mark(_) | Op::Decide(_)))
+    }
+}
+
 /// Something that happens to a variable, at places of [`Code::flow_sites`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowEvent {

@@ -24,6 +24,7 @@ pub struct Opening {
     pub places: Vec<u32>,
     pub ranges: Option<Vec<(u32, u32)>>,
     pub values: u32,
+    pub tried: usize,
     pub source: Option<Source>,
 }
 

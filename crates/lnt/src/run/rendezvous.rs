@@ -97,6 +97,29 @@ pub struct Configuration {
     pub probes: Vec<Participant>,
 }
 
+impl Configuration {
+    /// Leaves locations open at which something is done silently before an action.
+    pub fn leave_ways_to_others(&mut self) {
+        let ways = self.rendezvous.iter().flat_map(|one| &one.participants).filter(|one| !one.way.is_empty());
+        let open: Vec<(u32, u32)> = ways.map(|one| (one.region, one.location)).collect();
+        self.leave_open(&open);
+    }
+
+    /// Leaves locations of regions open.
+    fn leave_open(&mut self, open: &[(u32, u32)]) {
+        for leaf in &mut self.leaves {
+            for (location, place) in leaf.places.iter_mut().enumerate() {
+                if open.contains(&(leaf.region, location as u32)) {
+                    *place = Place::Open;
+                }
+            }
+        }
+        let is_open = |one: &Participant| open.contains(&(one.region, one.location));
+        self.rendezvous.retain(|one| !one.participants.iter().any(is_open));
+        self.probes.retain(|one| !is_open(one));
+    }
+}
+
 /// Gives what can happen, if it can be listed, while regions rest where they do.
 pub fn configuration(
     code: &Code,
@@ -143,17 +166,7 @@ fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
             }
         }
     }
-    for leaf in &mut found.leaves {
-        for (location, place) in leaf.places.iter_mut().enumerate() {
-            if open.contains(&(leaf.region, location as u32)) {
-                *place = Place::Open;
-            }
-        }
-    }
-    found
-        .rendezvous
-        .retain(|one| !one.participants.iter().any(|one| open.contains(&(one.region, one.location))));
-    found.probes.retain(|one| !open.contains(&(one.region, one.location)));
+    found.leave_open(&open);
 }
 
 /// Gives neighbours a common number that differ only in what comes behind the one participant that chooses a value.

@@ -166,7 +166,7 @@ pub(super) fn translate(compiled: &Compiled, layout: &Layout, chosen: Option<Cho
         match (start, configuration) {
             (Start::Meeting(number), Some(configuration)) => {
                 let one = &configuration.rendezvous[number as usize];
-                let told = if meeting::is_marked(compiled) { 2 } else { 0 } + usize::from(one.group != 0);
+                let told = if compiled.code.tells() { 2 } else { 0 } + usize::from(one.group != 0);
                 let opening = opening(compiled, &one.participants);
                 native.meetings[number as usize] =
                     Some(MeetingPiece::new(code, opening, layout.words() + told));

@@ -119,14 +119,9 @@ impl LntWorker<'_> {
         }
     }
 
-    /// Notes how many values an offer can take; most of the time there were as many before.
+    /// Notes how many values an offer can take.
     fn note_most(&self, most: &[AtomicU32], offer: Offer, count: usize) {
-        let action = self.parts[offer.parts.0 as usize].action;
-        let count = count.min(u32::MAX as usize - 1) as u32 + 1;
-        let known = &most[action as usize];
-        if known.load(Ordering::Relaxed) < count {
-            known.fetch_max(count, Ordering::Relaxed);
-        }
+        note_most(most, self.parts[offer.parts.0 as usize].action, count);
     }
 
     /// Lets an offer happen once for each candidate: a value for each open place.
@@ -441,5 +436,15 @@ fn merge_changes(target: &mut [Slot], snapshots: &[Slot], snapshot: u32, width: 
         if new != old {
             *slot = new;
         }
+    }
+}
+
+/// Notes how many values an action can take; most of the time there were as many before.
+#[inline]
+pub(super) fn note_most(most: &[AtomicU32], action: u32, count: usize) {
+    let count = count.min(u32::MAX as usize - 1) as u32 + 1;
+    let known = &most[action as usize];
+    if known.load(Ordering::Relaxed) < count {
+        known.fetch_max(count, Ordering::Relaxed);
     }
 }

@@ -13,6 +13,7 @@ use model::{ModelError, Step};
 use rustc_hash::FxHashMap;
 
 use super::candidates::compare_frozen;
+use super::happen::note_most;
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::{EXIT_GATE, LntModel};
@@ -385,11 +386,17 @@ impl LntWorker<'_> {
         let piece = plan.native.meeting_of(number)?;
         let opening = piece.opening();
         let Meetings { records, lists, .. } = meetings;
-        if opening.places.is_empty() || opening.ranges.is_some() {
+        if opening.places.is_empty() {
+            return self.run_meeting(&plan.native, piece, &[], end, records);
+        }
+        let action = plan.configuration.rendezvous[number].participants[0].action;
+        if opening.ranges.is_some() {
+            note_most(&self.model.tried, action, opening.tried);
             return self.run_meeting(&plan.native, piece, &[], end, records);
         }
         if let Some(source) = &opening.source {
             let elements = self.machine.values.kept_row(self.snapshots[source.slot as usize]);
+            note_most(&self.model.named, action, elements.len() / source.words.max(1) as usize);
             if elements.is_empty() {
                 return Some(0);
             }
@@ -422,8 +429,11 @@ impl LntWorker<'_> {
         let marks = std::mem::take(&mut self.machine.marks);
         let found = self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates);
         self.machine.marks = marks;
-        if found.is_some() && slots.len() <= KEY {
-            lists.remember(wanted, &candidates);
+        if found.is_some() {
+            note_most(&self.model.named, action, candidates.len() / opening.places.len());
+            if slots.len() <= KEY {
+                lists.remember(wanted, &candidates);
+            }
         }
         let steps = match found {
             Some(true) if !candidates.is_empty() => {
@@ -711,7 +721,7 @@ impl LntWorker<'_> {
     fn make_plan(&self) -> Option<Arc<Plan>> {
         let model = self.model;
         let location = |region: u32| self.location(region);
-        let found = configuration(
+        let mut found = configuration(
             &model.compiled.code,
             &model.compiled.types,
             &model.shortcuts,
@@ -719,6 +729,10 @@ impl LntWorker<'_> {
             &model.profiles,
             &location,
         )?;
+        // What is executed on a silent way is told even if no action follows: offers see to that.
+        if model.compiled.code.tells() {
+            found.leave_ways_to_others();
+        }
         // Silent ways run on the state as it was, one beside the other: nobody may write what another one touches.
         let is_own = |region: u32| model.localities[region as usize].is_some();
         let is_simple = |one: &Rendezvous| {

@@ -37,6 +37,8 @@ pub struct Opening {
     pub ranges: Option<Vec<(u32, u32)>>,
     /// How many places there are, open or not.
     pub values: u32,
+    /// How many combinations of values are tried where all are.
+    pub tried: usize,
     /// How many values are chosen silently before the actions.
     pub chosen: usize,
     /// The set whose elements are the list, if a guard names one.
@@ -46,10 +48,7 @@ pub struct Opening {
 impl Opening {
     /// How many combinations of values are tried at most, with a list of so many.
     pub fn combinations(&self, listed: usize) -> usize {
-        let tried = match &self.ranges {
-            Some(ranges) => ranges.iter().map(|&(_, count)| count as usize).product(),
-            None => listed,
-        };
+        let tried = if self.ranges.is_some() { self.tried } else { listed };
         tried * self.chosen
     }
 }
@@ -77,6 +76,7 @@ pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Open
     let ranges = ranges.filter(few);
     let places: Vec<u32> = open.into_iter().map(|place| place as u32).collect();
     Opening {
+        tried: ranges.iter().flatten().map(|&(_, count)| count as usize).product(),
         chosen: chosen.product(),
         source: if ranges.is_none() { source(compiled, participants, &places) } else { None },
         ranges,
@@ -88,13 +88,6 @@ pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Open
 /// Whether an offer says what its value is.
 fn gives(offer: OfferCode) -> bool {
     matches!(offer, OfferCode::Constant(_) | OfferCode::Slot(_) | OfferCode::Computed(_))
-}
-
-/// Whether steps have to tell which constructs fired.
-pub(super) fn is_marked(compiled: &Compiled) -> bool {
-    let code = &compiled.code;
-    code.actions.iter().any(|action| action.mark.is_some())
-        || code.ops.iter().any(|op| matches!(op, Op::Mark(_) | Op::Decide(_)))
 }
 
 /// The instructions that a rendezvous consists of, or what comes before its actions only.
@@ -360,7 +353,7 @@ impl Building<'_> {
         listed: Value,
     ) -> Option<()> {
         let code = &self.compiled.code;
-        let marked = is_marked(self.compiled);
+        let marked = code.tells();
         let records = Records {
             count: self.builder.declare_var(types::I32),
             end: self.builder.declare_var(self.pointer),
