@@ -170,7 +170,7 @@ fn compare(text: &str, explores: bool) -> (LntModel, LntModel, Steps) {
         .unwrap_or_else(|errors| panic!("{text}\n{}", sources.render_all(&errors, false)));
     let main = checked.program.main().unwrap();
     // Machine code does more where nobody asks which constructs fired; half of the programs ask.
-    let asks = text.len() % 2 == 0;
+    let asks = text.len().is_multiple_of(2);
     let compile = |naive: bool, eager: bool| {
         let options = Options { naive, eager, provenance: asks || !eager };
         LntModel::new(checked.program.clone(), main, &options)

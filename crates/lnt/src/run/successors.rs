@@ -14,6 +14,7 @@ mod happen;
 mod meet;
 mod memory;
 mod naming;
+mod plan;
 mod recall;
 mod synchronise;
 
@@ -28,9 +29,9 @@ use super::shortcuts::{Rest, directly_at_action};
 use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
-pub(crate) use meet::{Plan, Plans};
 use memory::{Memory, Recalled};
 pub(super) use naming::{code_never_fails, patterns_never_fail};
+pub(crate) use plan::{Plan, Plans};
 pub use recall::PackedLntWorker;
 
 /// A value that no partner has fixed yet.
