@@ -7,6 +7,8 @@
 //! states in which it is there are left to that. So does one where a value is chosen silently, unless all that may come of
 //! it is a single rendezvous, which can then go through the values in their order.
 
+use rustc_hash::FxHashSet;
+
 use super::shortcuts::{Rest, Shortcuts, directly_at_action};
 use crate::compile::code::{Code, ForkKind, OfferCode, Op};
 use crate::compile::types::{Kind, Representation};
@@ -421,6 +423,7 @@ fn halts(code: &Code, from: u32) -> Vec<u32> {
 /// The instructions that can be reached silently from an address, those where it halts included.
 pub fn silent(code: &Code, from: u32) -> Vec<u32> {
     let mut seen = vec![from];
+    let mut known = FxHashSet::from_iter([from]);
     let mut next = 0;
     while let Some(&at) = seen.get(next) {
         next += 1;
@@ -441,7 +444,7 @@ pub fn silent(code: &Code, from: u32) -> Vec<u32> {
             _ => &[at + 1],
         };
         for &follower in followers {
-            if !seen.contains(&follower) {
+            if known.insert(follower) {
                 seen.push(follower);
             }
         }

@@ -27,7 +27,7 @@ use super::{BLOCKED, Chosen, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, Meetin
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
-use crate::run::rendezvous::Configuration;
+use crate::run::rendezvous::{Configuration, silent};
 use crate::typed::{Builtin, TypeId};
 
 /// Programs of more instructions than this, counted for each piece, are translated only in part.
@@ -324,41 +324,7 @@ fn pieces(compiled: &Compiled) -> Vec<Start> {
 
 /// The addresses of the instructions that a piece consists of.
 fn reached(code: &Code, start: u32) -> Vec<usize> {
-    let mut seen = vec![start as usize];
-    let mut known: FxHashMap<usize, ()> = FxHashMap::from_iter([(start as usize, ())]);
-    let mut next = 0;
-    while next < seen.len() {
-        let at = seen[next];
-        next += 1;
-        for target in followers(code.ops[at], at) {
-            if known.insert(target, ()).is_none() {
-                seen.push(target);
-            }
-        }
-        if seen.len() > MOST_OPS {
-            break;
-        }
-    }
-    seen
-}
-
-fn followers(op: Op, at: usize) -> Vec<usize> {
-    match op {
-        Op::Jump(target) => vec![target as usize],
-        Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => vec![at + 1, target as usize],
-        Op::Return(_)
-        | Op::Raise(_)
-        | Op::Fail(_)
-        | Op::Done
-        | Op::Choice(_)
-        | Op::AnyValue(..)
-        | Op::Act(_)
-        | Op::Fork(_)
-        | Op::End
-        | Op::Stop
-        | Op::Throw(_) => Vec::new(),
-        _ => vec![at + 1],
-    }
+    silent(code, start).into_iter().map(|at| at as usize).collect()
 }
 
 fn can_translate(compiled: &Compiled, at: usize) -> bool {
