@@ -29,12 +29,10 @@ demo: build
 # Everything that has to hold before a change lands. The page is tested where there is Node, in Debian's chromium.
 test: page spin maude redis
 	$(CARGO) fmt --all --check
-	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path bench/Cargo.toml
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) test --workspace
-	CARGO_TARGET_DIR=target $(CARGO) test --manifest-path fuzz/Cargo.toml
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page BUILT=1; \
 	else echo "npm is missing: the page of watershed studio is not tested"; fi
 
@@ -89,4 +87,4 @@ fuzz:
 
 clean:
 	$(CARGO) clean
-	rm -rf bench/target bench/results fuzz/target crates/studio/assets/page studio/web/node_modules
+	rm -rf bench/target bench/results crates/studio/assets/page studio/web/node_modules

@@ -130,7 +130,7 @@ fn open(path: &Path, example: &Example) -> Opened {
 
 #[test]
 fn on_random_programs() {
-    let seeds = random_programs::seeds(2000);
+    let seeds = random_programs::seeds(800);
     let count = seeds.end - seeds.start;
     let check = |seed: u64| {
         let folder = tempfile::tempdir().unwrap();

@@ -242,7 +242,7 @@ fn values_are_what_they_are_however_they_are_represented() {
         std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(default)
     };
     // More of them: `PROGRAMS=100000 cargo test --release -p lnt --test representation`; others with `FIRST=…`.
-    let (first, count) = (number("FIRST", 0), number("PROGRAMS", 1000));
+    let (first, count) = (number("FIRST", 0), number("PROGRAMS", 500));
     let mut shares = Shares::default();
     for seed in first..first + count {
         compare_drawn(seed, &mut shares);

@@ -135,8 +135,9 @@ test("what is wrong with traces is told", async () => {
   // A model without traces has no such panel.
   await tab.evaluate(() => window.studio.gallery());
   await tab.click('.card[data-name="bugs/comb"]');
+  await tab.waitForFunction(() => window.studio.summary?.name === "comb");
   await settled(tab);
-  assert.ok(await tab.isHidden("#tab-conformance"));
+  await tab.waitForSelector("#tab-conformance", { state: "hidden" });
   await tab.keyboard.press("j");
   await tab.waitForSelector("#note:not([hidden]):has-text('There are no traces')");
 });
