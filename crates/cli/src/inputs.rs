@@ -171,6 +171,17 @@ impl ModelSource {
         provenance: bool,
     ) -> Result<ModelFile, Failure> {
         let telling = if provenance { Telling::Marks } else { Telling::Nothing };
+        let file = self.open(reading, telling)?;
+        terminal.warn(&file.sources, file.program.warnings());
+        Ok(file)
+    }
+
+    /// The same model once more, made to tell where steps come from. It was loaded before, so that its warnings are known.
+    pub fn load_telling(&self) -> Result<ModelFile, Failure> {
+        self.open(&AutOptions::default(), Telling::Marks)
+    }
+
+    fn open(&self, reading: &AutOptions, telling: Telling<'_>) -> Result<ModelFile, Failure> {
         let opening = Opening {
             root: self.root.as_deref(),
             include: &self.include,
@@ -181,7 +192,6 @@ impl ModelSource {
             ..Opening::default()
         };
         let Opened { sources, program } = languages::registry().open(&self.model, &opening)?;
-        terminal.warn(&sources, program.warnings());
         Ok(ModelFile { sources, program })
     }
 

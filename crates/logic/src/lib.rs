@@ -51,6 +51,7 @@ mod program;
 mod property;
 mod reach;
 mod replay;
+mod retell;
 mod sets;
 mod shape;
 mod solve;
@@ -73,6 +74,7 @@ pub use property::{
     reachable,
 };
 pub use replay::{ReplayError, replay};
+pub use retell::origins;
 pub use solve::{Options, check_lts, check_model, warnings};
 pub use system::{ModelSystem, Stop, System};
 pub use tree::Formula;

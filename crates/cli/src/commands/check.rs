@@ -7,7 +7,7 @@ use clap::Args;
 use explore::Limits;
 use logic::{CheckError, Explanation, Options, Property, Stop, Verdict};
 use lts::{Lts, Progress};
-use report::{PropertyResult, TraceStep};
+use report::{ActionPlace, PropertyResult, TraceStep};
 use source::{Diagnostic, Sources};
 
 use crate::arguments::Reading;
@@ -128,7 +128,7 @@ impl Check {
             result.formula = self.verbose.then(|| property.formula.to_string());
             if let (Ok(verdict), None) = (verdict, &result.no_verdict) {
                 self.warn(&subject, property, &verdict, &told, &sources, terminal);
-                result.steps = places(&subject, verdict.explanation.as_ref());
+                result.steps = self.places(&subject, verdict.explanation.as_ref())?;
                 let before = saved.as_ref().map(|(property, verdict)| verdict.holds == property.expected);
                 if (result.is_surprise() && before != Some(false)) || (!verdict.holds && before.is_none()) {
                     saved = Some((property, verdict));
@@ -171,10 +171,11 @@ impl Check {
         if !self.source.is_model() {
             return Ok(Subject::System(read_part(&self.source.model, &self.reading.options(), terminal)?));
         }
-        let file = Box::new(self.source.load(terminal, true)?);
         if properties == 1 || self.replay.is_some() {
-            return Ok(Subject::Model(file, None));
+            // Where steps come from is asked of a run that was found: a model that need not tell is searched faster.
+            return Ok(Subject::Model(Box::new(self.source.load(terminal, false)?), None));
         }
+        let file = Box::new(self.source.load(terminal, true)?);
         // What can't be explored as a whole may still be checked on the fly, in the other half of the time.
         let time = time.map(|time| time / 2);
         let limits = Limits { states: self.max_states, time, origins: true, ..Limits::default() };
@@ -209,6 +210,33 @@ impl Check {
                 }
             }
         })
+    }
+
+    /// The actions behind each step of a run.
+    fn places(
+        &self,
+        subject: &Subject,
+        explanation: Option<&Explanation>,
+    ) -> Result<Vec<TraceStep>, Failure> {
+        let (Subject::Model(file, explored), Some(explanation)) = (subject, explanation) else {
+            return Ok(Vec::new());
+        };
+        let run = explanation.steps();
+        let place = |(step, actions): (&&logic::Step, Vec<ActionPlace>)| TraceStep {
+            label: step.label.clone(),
+            actions,
+        };
+        if explored.is_some() {
+            let actions =
+                run.iter().map(|step| step.origin.map(|origin| file.actions_of(origin)).unwrap_or_default());
+            return Ok(run.iter().zip(actions).map(place).collect());
+        }
+        let telling = self.source.load_telling()?;
+        let origins = logic::origins(&run, file.model(), telling.model()).ok().flatten();
+        // Without an answer, the file is another one by now: then there is nothing to tell.
+        let actions = (0..run.len())
+            .map(|at| origins.as_ref().map(|origins| telling.actions_of(origins[at])).unwrap_or_default());
+        Ok(run.iter().zip(actions).map(place).collect())
     }
 
     /// Saves a part of the system on which the formula has been seen to have its verdict.
@@ -441,14 +469,4 @@ fn unknown(
         states_visited: states as u64,
         seconds,
     }
-}
-
-/// The actions behind each step of a run.
-fn places(subject: &Subject, explanation: Option<&Explanation>) -> Vec<TraceStep> {
-    let (Subject::Model(file, _), Some(explanation)) = (subject, explanation) else { return Vec::new() };
-    let place = |step: &logic::Step| TraceStep {
-        label: step.label.clone(),
-        actions: step.origin.map(|origin| file.actions_of(origin)).unwrap_or_default(),
-    };
-    explanation.steps().into_iter().map(place).collect()
 }

@@ -172,7 +172,7 @@ pub struct Application {
 }
 
 /// A compiled function.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct FunctionCode {
     /// Where it starts.
     pub address: u32,
@@ -182,7 +182,23 @@ pub struct FunctionCode {
     pub variables: u32,
     /// Whether its results are worth remembering: it has one, few arguments, and loops or calls.
     pub remembered: bool,
+    /// The table that its results can be kept in, if there are few.
+    pub table: Option<Table>,
 }
+
+/// A table of the results of a function that has one word for each of few arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Where it starts among those of all functions.
+    pub start: u32,
+    /// How many bits each word of the arguments has. The bits of all words, the first one's highest, are the place of the
+    /// result.
+    pub bits: [u32; MOST_TABLED],
+}
+
+/// The most words that the arguments of a function have whose results are kept in a table, and the most bits.
+pub const MOST_TABLED: usize = 4;
+pub const MOST_TABLED_BITS: u32 = 12;
 
 /// What an action offers at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -375,6 +391,8 @@ pub struct LocalPart {
 /// The compiled program.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
+    /// How many words the tables of functions have in all.
+    pub tabled: u32,
     /// All instructions.
     pub ops: Vec<Op>,
     /// Where each comes from.

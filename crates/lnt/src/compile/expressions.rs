@@ -366,6 +366,7 @@ impl<'p> Compiler<'p> {
             arguments: self.words(ty),
             variables: scope.variables.iter().map(|variable| self.words(variable.ty)).sum(),
             remembered: false,
+            table: None,
         };
         self.expression(&body, condition);
         self.emit(Op::Return(1), span);

@@ -26,7 +26,7 @@ use source::{Diagnostic, Span};
 use crate::coverage::{coverage_map, function_map};
 use crate::typed::{FunctionId, Mode, ProcessId, Program, TypeId};
 use body::{Binding, Body, Place};
-use code::{Code, FlowEvent, FunctionCode, GlobalGate, Op};
+use code::{Code, FlowEvent, FunctionCode, GlobalGate, MOST_TABLED, MOST_TABLED_BITS, Op, Table};
 use processes::{Instance, InstanceKey, Pending};
 use types::{Representation, Shaping};
 
@@ -99,6 +99,11 @@ fn block_ends(program: &Program) -> FxHashMap<Span, Span> {
 /// A position in the code that may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Label(u32);
+
+/// Functions of fewer instructions are as fast as a table of their results.
+const FEW_OPS: usize = 10;
+/// How many words the tables of all functions have at most.
+const MOST_TABLED_WORDS: u32 = 1 << 17;
 
 /// Functions of more arguments than this are not worth remembering.
 pub const REMEMBERED_ARGUMENTS: usize = 4;
@@ -317,7 +322,7 @@ impl<'p> Compiler<'p> {
     }
 
     fn reserve_function(&mut self) -> u32 {
-        self.code.functions.push(FunctionCode { address: 0, arguments: 0, variables: 0, remembered: false });
+        self.code.functions.push(FunctionCode::default());
         self.code.functions.len() as u32 - 1
     }
 
@@ -386,6 +391,33 @@ impl<'p> Compiler<'p> {
             arguments,
             variables,
             remembered: takes_long && one_result && arguments as usize <= REMEMBERED_ARGUMENTS,
+            table: if one_result { self.table(id, start) } else { None },
         };
+    }
+
+    /// A table for the results of a function whose code starts at an address, if there are few and computing them takes
+    /// longer than looking them up.
+    fn table(&mut self, id: FunctionId, start: usize) -> Option<Table> {
+        let function = &self.program[id];
+        let ops = &self.code.ops[start..];
+        let tells =
+            |op: &Op| matches!(op, Op::Mark(_) | Op::Decide(_) | Op::Fire(_) | Op::FireOutcome(_));
+        if ops.len() < FEW_OPS || ops.iter().any(tells) {
+            return None;
+        }
+        let pushed = function.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
+        let words: Vec<u32> = pushed
+            .flat_map(|parameter| &self.types[function.scope[parameter.variable].ty.index()].leaves)
+            .copied()
+            .collect();
+        let all: u32 = words.iter().sum();
+        if words.len() > MOST_TABLED || all > MOST_TABLED_BITS {
+            return None;
+        }
+        let mut bits = [0; MOST_TABLED];
+        bits[..words.len()].copy_from_slice(&words);
+        let start = self.code.tabled;
+        self.code.tabled = start.checked_add(1 << all).filter(|&tabled| tabled <= MOST_TABLED_WORDS)?;
+        Some(Table { start, bits })
     }
 }

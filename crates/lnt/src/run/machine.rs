@@ -48,6 +48,10 @@ struct Remembered {
     result: u32,
 }
 
+/// Of rows up to this number, the machine knows which rows are left without their first words.
+const MOST_TAILS: usize = 1 << 18;
+/// The number of no row.
+const NO_ROW: u32 = u32::MAX;
 /// How many results are remembered, a power of two; a newer one takes an older one's place.
 const MEMORY: usize = 1 << 14;
 const NOTHING: Remembered =
@@ -90,6 +94,10 @@ pub struct Machine<'a> {
     pub values: Values<'a>,
     pub(super) stack: Vec<u32>,
     calls: Vec<Call>,
+    /// The results of functions that machine code keeps in tables.
+    pub(super) tables: Vec<u32>,
+    /// The rows that are left of rows without their first words, by their numbers, as far as they are known.
+    tails: Vec<u32>,
     /// Empty until a result is remembered: many machines never do.
     memory: Vec<Remembered>,
     /// The marks of constructs that have fired.
@@ -116,6 +124,8 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             calls: Vec::new(),
             memory: Vec::new(),
+            tables: Vec::new(),
+            tails: Vec::new(),
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],
@@ -215,6 +225,23 @@ impl<'a> Machine<'a> {
     /// Carries out one instruction that works on the stack alone. Gives whether that went well.
     pub(super) fn single(&mut self, at: u32) -> bool {
         self.run_on::<true>(at, &mut []).is_ok()
+    }
+
+    /// A row without its first word.
+    pub(super) fn tail(&mut self, row: u32) -> u32 {
+        if let Some(&tail) = self.tails.get(row as usize)
+            && tail != NO_ROW
+        {
+            return tail;
+        }
+        let tail = self.values.tail_of_row(row, 1);
+        if (row as usize) < MOST_TAILS {
+            if self.tails.len() <= row as usize {
+                self.tails.resize(row as usize + 1, NO_ROW);
+            }
+            self.tails[row as usize] = tail;
+        }
+        tail
     }
 
     /// The result of a function, if it is remembered.

@@ -59,9 +59,22 @@ type MeetingCode =
 #[repr(C)]
 struct Context {
     machine: *mut c_void,
+    /// The results of functions that are kept in tables, [`UNKNOWN`] where there is none yet.
+    tables: *mut u32,
     fuel: u32,
     depth: u32,
 }
+
+impl Context {
+    fn new(machine: &mut Machine<'_>) -> Self {
+        machine.tables.resize(machine.code.tabled as usize, UNKNOWN);
+        let tables = machine.tables.as_mut_ptr();
+        Self { machine: std::ptr::from_mut(machine).cast(), tables, fuel: FUEL, depth: 0 }
+    }
+}
+
+/// What a table of results has where none is known; a result that looks like this is computed each time.
+const UNKNOWN: u32 = u32::MAX;
 
 /// A piece of native code.
 #[derive(Clone, Copy)]
@@ -194,7 +207,7 @@ impl Native {
         if records.len() < end {
             records.resize(end, 0);
         }
-        let mut context = Context { machine: std::ptr::from_mut(machine).cast(), fuel: FUEL, depth: 0 };
+        let mut context = Context::new(machine);
         let (state, before, packed) = (state.as_mut_ptr(), before.as_ptr(), packed.as_ptr());
         let out = records[first..end].as_mut_ptr();
         // SAFETY: see the module's head.
@@ -298,7 +311,7 @@ impl Drop for Native {
 fn call(code: NativeCode, machine: &mut Machine<'_>, state: &mut [u32]) -> i32 {
     machine.io.resize(MOST_WORDS, 0);
     let io = machine.io.as_mut_ptr();
-    let mut context = Context { machine: std::ptr::from_mut(machine).cast(), fuel: FUEL, depth: 0 };
+    let mut context = Context::new(machine);
     // SAFETY: see the module's head.
     unsafe { code(&raw mut context, state.as_mut_ptr(), io) }
 }
@@ -348,7 +361,10 @@ extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
 extern "C" fn row_tail(context: *mut Context, row: u32, words: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.values.tail_of_row(row, words as usize)
+    match words {
+        1 => machine.tail(row),
+        words => machine.values.tail_of_row(row, words as usize),
+    }
 }
 
 /// A row with a word in front of it.

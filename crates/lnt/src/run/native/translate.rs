@@ -4,6 +4,7 @@
 //! instruction is always the same, so that every place of the stack is a variable of the function being built, and so is
 //! every word of its own variables; arrays that are indexed lie in memory.
 
+mod calls;
 mod meeting;
 
 use std::sync::Mutex;
@@ -19,11 +20,12 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::FxHashMap;
 
+use calls::{Locals, Memory};
 pub use meeting::Opening;
 use meeting::{Meeting, opening};
 use model::Layout;
 
-use super::{BLOCKED, Chosen, Context, DEEPEST, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
+use super::{BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
@@ -130,13 +132,22 @@ pub(super) fn translate(compiled: &Compiled, layout: &Layout, chosen: Option<Cho
     let mut context = translator.module.make_context();
     let mut building = FunctionBuilderContext::new();
     let (mut functions, mut pieces, mut meetings) = (Vec::new(), Vec::new(), Vec::new());
-    for number in 0..translator.outlines.len() {
+    // Of functions, only those are needed for rendezvous that are not built into what calls them.
+    let first = if chosen.is_some() { code.functions.len() } else { 0 };
+    let mut todo: Vec<usize> = (first..translator.outlines.len()).rev().collect();
+    let mut is_called = vec![chosen.is_none(); code.functions.len()];
+    while let Some(number) = todo.pop() {
         let outline = &translator.outlines[number];
         let Some(id) = outline.id else { continue };
         let start = outline.start;
         context.func.signature = translator.signature_of(start).clone();
         context.func.name = UserFuncName::user(0, number as u32);
         let built = translator.build(number, &mut context.func, &mut building)?;
+        for &called in &built.called {
+            if !std::mem::replace(&mut is_called[called as usize], true) {
+                todo.push(called as usize);
+            }
+        }
         translator.module.define_function(id, &mut context).ok()?;
         translator.module.clear_context(&mut context);
         match start {
@@ -200,6 +211,8 @@ struct Outline {
     translatable: bool,
     /// Whether a call of it takes long, so that results are worth remembering.
     takes_long: bool,
+    /// How many instructions it has.
+    size: usize,
 }
 
 /// All pieces, functions first and in order.
@@ -256,7 +269,8 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             Op::Jump(target) => target as usize <= at,
             op => is_helped(compiled, op),
         });
-        Outline { start, calls, helped, id: None, translatable, takes_long }
+        let size = reached.len();
+        Outline { start, calls, helped, id: None, translatable, takes_long, size }
     };
     let mut outlines: Vec<Outline> = starts.into_iter().map(outline).collect();
     if chosen.is_some() {
@@ -481,6 +495,8 @@ struct Built {
     inputs: u32,
     outputs: u32,
     writes: bool,
+    /// The functions that it calls.
+    called: Vec<u32>,
 }
 
 impl Translator<'_> {
@@ -522,16 +538,6 @@ impl Translator<'_> {
         if inputs as usize > MOST_WORDS || variables as usize > 4 * MOST_WORDS {
             return None;
         }
-        let reached = reached(code, address);
-        let mut in_memory = vec![false; variables as usize];
-        for &at in &reached {
-            let (first, words) = match code.ops[at] {
-                Op::LoadLocalsAt(number) => code.local_parts[number as usize].whole,
-                Op::StoreLocalElement(local, ty) => (local, self.compiled.types[ty.index()].words()),
-                _ => continue,
-            };
-            in_memory[first as usize..(first + words) as usize].fill(true);
-        }
         let mut builder = FunctionBuilder::new(function, building);
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
@@ -539,8 +545,6 @@ impl Translator<'_> {
         let parameters: Vec<Value> = builder.block_params(entry).to_vec();
         let [context, state, io] = parameters[..] else { return None };
         let gives_up = builder.create_block();
-        let frame_bytes = 4 * variables.max(1);
-        let frame = in_memory.iter().any(|&one| one).then(|| slot(&mut builder, frame_bytes));
         let mut body = Building {
             compiled: self.compiled,
             module: &mut self.module,
@@ -553,9 +557,12 @@ impl Translator<'_> {
             state,
             io,
             gives_up,
-            frame,
-            in_memory,
-            locals: Vec::new(),
+            locals: Locals::default(),
+            origins: FxHashMap::default(),
+            called: Vec::new(),
+            inlined: Vec::new(),
+            inlined_ops: 0,
+            back: None,
             places: Vec::new(),
             stack: Vec::new(),
             spill: None,
@@ -566,14 +573,12 @@ impl Translator<'_> {
             writes: false,
             meeting: None,
         };
-        for word in 0..variables {
-            let local = body.builder.declare_var(types::I32);
-            body.locals.push(local);
-            let value = match word < inputs {
-                true => body.load_io(word),
-                false => body.constant(0),
-            };
-            body.store_local(word, value);
+        if let Start::Function(number) = start {
+            let arguments: Vec<Value> = (0..inputs).map(|word| body.load_io(word)).collect();
+            for (word, &argument) in (0..).zip(&arguments) {
+                body.origins.insert(argument, (Memory::Arguments, word));
+            }
+            body.locals = body.locals_of(number, &arguments)?;
         }
         if let Start::At(..) = start {
             for word in 0..inputs {
@@ -586,9 +591,9 @@ impl Translator<'_> {
         let status = body.constant(GAVE_UP);
         body.builder.ins().return_(&[status]);
         body.builder.seal_all_blocks();
-        let (outputs, writes) = (body.outputs.unwrap_or(0), body.writes);
+        let (outputs, writes, called) = (body.outputs.unwrap_or(0), body.writes, body.called);
         body.builder.finalize();
-        Some(Built { inputs, outputs, writes })
+        Some(Built { inputs, outputs, writes, called })
     }
 }
 
@@ -609,15 +614,22 @@ struct Building<'b> {
     state: Value,
     io: Value,
     gives_up: Block,
-    /// Variables that are indexed.
-    frame: Option<StackSlot>,
-    in_memory: Vec<bool>,
-    locals: Vec<Variable>,
+    /// The variables of the function at hand.
+    locals: Locals,
+    /// Where values were loaded from that stays as it is as long as they are used.
+    origins: FxHashMap<Value, (Memory, u32)>,
+    /// The functions that are called.
+    called: Vec<u32>,
+    /// The functions that the one at hand is built into, itself included, and how many instructions that were in all.
+    inlined: Vec<u32>,
+    inlined_ops: usize,
+    /// Where a function that is built into another one goes back to, and with what.
+    back: Option<(Block, Vec<Variable>)>,
     /// The places of the stack, between blocks and within one.
     places: Vec<Variable>,
     stack: Vec<Value>,
-    /// Where words lie that helpers work on, and how many.
-    spill: Option<StackSlot>,
+    /// Where words lie that helpers work on, and how many have room there.
+    spill: Option<(StackSlot, u32)>,
     helped: u32,
     blocks: FxHashMap<usize, (Block, usize)>,
     todo: Vec<(usize, usize)>,
@@ -635,6 +647,11 @@ fn trusted() -> MemFlags {
 impl<'b> Building<'b> {
     /// All code that can be reached from an address.
     fn code_from(&mut self, address: usize) -> Option<()> {
+        if self.back.is_none()
+            && let Some(meeting) = &mut self.meeting
+        {
+            meeting.runs(&self.compiled.code, address as u32);
+        }
         self.go_to(address)?;
         while let Some((at, depth)) = self.todo.pop() {
             self.block(at, depth)?;
@@ -661,24 +678,6 @@ impl<'b> Building<'b> {
     fn pop_many(&mut self, words: u32) -> Option<Vec<Value>> {
         let first = self.stack.len().checked_sub(words as usize)?;
         Some(self.stack.split_off(first))
-    }
-
-    fn load_local(&mut self, word: u32) -> Value {
-        match self.frame {
-            Some(frame) if self.in_memory[word as usize] => {
-                self.builder.ins().stack_load(types::I32, frame, offset(word))
-            }
-            _ => self.builder.use_var(self.locals[word as usize]),
-        }
-    }
-
-    fn store_local(&mut self, word: u32, value: Value) {
-        match self.frame {
-            Some(frame) if self.in_memory[word as usize] => {
-                self.builder.ins().stack_store(value, frame, offset(word));
-            }
-            _ => self.builder.def_var(self.locals[word as usize], value),
-        }
     }
 
     /// The block at an address, where the stack is as deep as now.
@@ -770,6 +769,9 @@ impl<'b> Building<'b> {
     /// Writes the words on top of the stack out and returns.
     fn finish(&mut self, words: u32) -> Option<()> {
         let values = self.pop_many(words)?;
+        if self.back.is_some() {
+            return self.go_back(values);
+        }
         for (at, value) in values.into_iter().enumerate() {
             self.builder.ins().store(trusted(), value, self.io, offset(at as u32));
         }
@@ -822,31 +824,31 @@ impl<'b> Building<'b> {
                 self.writes = true;
             }
             Op::LoadLocal(local) => {
-                let value = self.load_local(local);
+                let value = self.load_local(local)?;
                 self.stack.push(value);
             }
             Op::LoadLocals(local, words) => {
                 for word in local..local + words {
-                    let value = self.load_local(word);
+                    let value = self.load_local(word)?;
                     self.stack.push(value);
                 }
             }
             Op::StoreLocal(local) => {
                 let value = self.pop()?;
-                self.store_local(local, value);
+                self.store_local(local, value)?;
             }
             Op::StoreLocals(local, words) => {
                 for (value, word) in self.pop_many(words)?.into_iter().zip(local..) {
-                    self.store_local(word, value);
+                    self.store_local(word, value)?;
                 }
             }
             Op::LoadLocalsAt(number) => {
                 let part = code.local_parts[number as usize];
                 let offset_words = self.pop()?;
-                let frame = self.builder.ins().stack_addr(self.pointer, self.frame?, 0);
-                let base = self.element_address(frame, offset_words);
+                let (memory, first) = self.memory_of(part.whole.0)?;
+                let base = self.element_address(memory, offset_words);
                 for word in 0..part.words {
-                    let at = offset(part.whole.0 + part.from + word);
+                    let at = offset(first + part.from + word);
                     let value = self.builder.ins().load(types::I32, trusted(), base, at);
                     self.stack.push(value);
                 }
@@ -857,10 +859,10 @@ impl<'b> Building<'b> {
                 let index = self.pop()?;
                 let position = self.position(array, index)?;
                 let offset_words = self.builder.ins().imul_imm(position, i64::from(words));
-                let frame = self.builder.ins().stack_addr(self.pointer, self.frame?, 0);
-                let base = self.element_address(frame, offset_words);
+                let (memory, first) = self.memory_of(local)?;
+                let base = self.element_address(memory, offset_words);
                 for (word, value) in values.into_iter().enumerate() {
-                    self.builder.ins().store(trusted(), value, base, offset(local + word as u32));
+                    self.builder.ins().store(trusted(), value, base, offset(first + word as u32));
                 }
             }
             Op::IndexOffset(array) => {
@@ -1126,6 +1128,9 @@ impl<'b> Building<'b> {
     }
 
     fn load_slot(&mut self, slot: u32) -> Value {
+        if let Some(value) = self.meeting.as_ref().and_then(|meeting| meeting.unchanged(slot)) {
+            return value;
+        }
         match self.meeting.as_ref().and_then(|meeting| meeting.variable(slot)) {
             Some(variable) => self.builder.use_var(variable),
             None => self.builder.ins().load(types::I32, trusted(), self.state, offset(slot)),
@@ -1133,6 +1138,9 @@ impl<'b> Building<'b> {
     }
 
     fn store_slot(&mut self, slot: u32, value: Value) {
+        if let Some(meeting) = &mut self.meeting {
+            meeting.changes(slot);
+        }
         match self.meeting.as_ref().and_then(|meeting| meeting.variable(slot)) {
             Some(variable) => self.builder.def_var(variable, value),
             None => _ = self.builder.ins().store(trusted(), value, self.state, offset(slot)),
@@ -1220,77 +1228,6 @@ impl<'b> Building<'b> {
             self.stack.push(value);
         }
         Some(())
-    }
-
-    fn call(&mut self, number: u32) -> Option<()> {
-        self.burn();
-        let function = self.compiled.code.functions[number as usize];
-        let outline = &self.outlines[number as usize];
-        let id = outline.id?;
-        let results = self.results(number)?;
-        let remembered = function.remembered && outline.takes_long;
-        let arguments = self.pop_many(function.arguments)?;
-        let size = function.arguments.max(results).max(1);
-        if size as usize > MOST_WORDS {
-            return None;
-        }
-        let words = slot(&mut self.builder, 4 * size);
-        for (word, &value) in arguments.iter().enumerate() {
-            self.builder.ins().stack_store(value, words, offset(word as u32));
-        }
-        let address = self.builder.ins().stack_addr(self.pointer, words, 0);
-        let behind = self.builder.create_block();
-        let (function_number, count) = (self.word(number), self.word(function.arguments));
-        if remembered {
-            let recall = self.reference(self.helpers.recall);
-            let call = self.builder.ins().call(recall, &[self.context, function_number, address, count]);
-            let known = self.builder.inst_results(call)[0];
-            let compute = self.builder.create_block();
-            self.builder.ins().brif(known, behind, &[], compute, &[]);
-            self.builder.switch_to_block(compute);
-        }
-        let at_depth = std::mem::offset_of!(Context, depth) as i32;
-        let depth = self.builder.ins().load(types::I32, trusted(), self.context, at_depth);
-        let shallow = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, depth, i64::from(DEEPEST));
-        self.require(shallow);
-        let deeper = self.builder.ins().iadd_imm(depth, 1);
-        self.builder.ins().store(trusted(), deeper, self.context, at_depth);
-        let callee = self.reference(id);
-        let call = self.builder.ins().call(callee, &[self.context, self.state, address]);
-        let status = self.builder.inst_results(call)[0];
-        self.builder.ins().store(trusted(), depth, self.context, at_depth);
-        let done = self.builder.ins().icmp_imm(IntCC::Equal, status, i64::from(DONE));
-        self.require(done);
-        if remembered {
-            // The arguments were overwritten.
-            let copies = slot(&mut self.builder, 4 * function.arguments.max(1));
-            for (word, &value) in arguments.iter().enumerate() {
-                self.builder.ins().stack_store(value, copies, offset(word as u32));
-            }
-            let result = self.builder.ins().stack_load(types::I32, words, 0);
-            let copies = self.builder.ins().stack_addr(self.pointer, copies, 0);
-            let remember = self.reference(self.helpers.remember);
-            self.builder.ins().call(remember, &[self.context, function_number, copies, count, result]);
-        }
-        self.builder.ins().jump(behind, &[]);
-        self.builder.switch_to_block(behind);
-        for word in 0..results {
-            let value = self.builder.ins().stack_load(types::I32, words, offset(word));
-            self.stack.push(value);
-        }
-        Some(())
-    }
-
-    /// How many words a function returns.
-    fn results(&self, number: u32) -> Option<u32> {
-        let code = &self.compiled.code;
-        let start = code.functions[number as usize].address;
-        let returned = reached(code, start).into_iter().find_map(|at| match code.ops[at] {
-            Op::Return(words) => Some(words),
-            _ => None,
-        });
-        // One that never returns leaves nothing to read.
-        Some(returned.unwrap_or(0))
     }
 
     /// A list, set or array of the words on top of the stack, where that takes no table.
@@ -1439,10 +1376,10 @@ impl<'b> Building<'b> {
     /// Where words lie that helpers work on.
     fn spill(&mut self) -> StackSlot {
         match self.spill {
-            Some(spill) => spill,
-            None => {
+            Some((spill, words)) if words >= self.helped => spill,
+            _ => {
                 let spill = slot(&mut self.builder, 4 * self.helped.max(1));
-                self.spill = Some(spill);
+                self.spill = Some((spill, self.helped));
                 spill
             }
         }

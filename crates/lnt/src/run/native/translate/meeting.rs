@@ -15,11 +15,12 @@ use model::Layout;
 use rustc_hash::FxHashMap;
 
 use super::super::GAVE_UP;
+use super::calls::{Locals, Memory};
 use super::{Building, Built, Start, Translator, offset, reached, slot, trusted};
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
-use crate::run::rendezvous::{Participant, range_of};
+use crate::run::rendezvous::{Participant, range_of, silent};
 use crate::run::sources::{Piece, Source, source};
 use crate::typed::TypeId;
 
@@ -126,6 +127,8 @@ pub(super) struct Meeting<'b> {
     layout: &'b Layout,
     /// The slots that are variables of the function.
     variables: FxHashMap<u32, Variable>,
+    /// Those that are still as they were at first, and what they are. In memory, all of them stay like that.
+    unchanged: FxHashMap<u32, Value>,
     /// The slots that the code may change, and those of them that lie in memory.
     written: Vec<u32>,
     written_in_memory: Vec<u32>,
@@ -158,6 +161,31 @@ impl Meeting<'_> {
     /// The variable that is a slot.
     pub fn variable(&self, slot: u32) -> Option<Variable> {
         self.variables.get(&slot).copied()
+    }
+
+    /// What a slot is, if that has not changed.
+    pub fn unchanged(&self, slot: u32) -> Option<Value> {
+        self.unchanged.get(&slot).copied()
+    }
+
+    /// A slot changes from here on. Loops of the function put it back for each round.
+    pub fn changes(&mut self, slot: u32) {
+        self.unchanged.remove(&slot);
+    }
+
+    /// Code follows that may have loops of its own, so that what it changes somewhere is changed everywhere in it.
+    pub fn runs(&mut self, code: &Code, address: u32) {
+        if matches!(self.halts, Halts::Rest { .. }) {
+            // Where the region comes to rest, some slots are reset.
+            return self.unchanged.clear();
+        }
+        for at in silent(code, address) {
+            match code.ops[at as usize] {
+                Op::StoreSlot(slot) => self.changes(slot),
+                Op::StoreSlots(slot, words) => (slot..slot + words).for_each(|slot| self.changes(slot)),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -259,12 +287,15 @@ impl Translator<'_> {
         if lost || opening.chosen > MOST_CHOSEN {
             return None;
         }
-        let mut variables = FxHashMap::default();
+        let (mut variables, mut unchanged) = (FxHashMap::default(), FxHashMap::default());
+        let mut origins = FxHashMap::default();
         for slot in all.into_iter().filter(|slot| !is_in_memory(slot)) {
             let variable = builder.declare_var(types::I32);
             let value = builder.ins().load(types::I32, trusted(), state, offset(slot));
             builder.def_var(variable, value);
             variables.insert(slot, variable);
+            unchanged.insert(slot, value);
+            origins.insert(value, (Memory::State, slot));
         }
         let mut body = Building {
             compiled: self.compiled,
@@ -278,9 +309,12 @@ impl Translator<'_> {
             state,
             io: list,
             gives_up,
-            frame: None,
-            in_memory: Vec::new(),
-            locals: Vec::new(),
+            locals: Locals::default(),
+            origins,
+            called: Vec::new(),
+            inlined: Vec::new(),
+            inlined_ops: 0,
+            back: None,
             places: Vec::new(),
             stack: Vec::new(),
             spill: None,
@@ -292,6 +326,7 @@ impl Translator<'_> {
             meeting: Some(Meeting {
                 layout: self.layout,
                 variables,
+                unchanged,
                 written_in_memory: written.iter().copied().filter(is_in_memory).collect(),
                 written,
                 before: state_before,
@@ -311,8 +346,9 @@ impl Translator<'_> {
         body.restore_memory();
         body.halt(GAVE_UP);
         body.builder.seal_all_blocks();
+        let called = body.called;
         body.builder.finalize();
-        Some(Built { inputs: 0, outputs: 0, writes: false })
+        Some(Built { inputs: 0, outputs: 0, writes: false, called })
     }
 }
 

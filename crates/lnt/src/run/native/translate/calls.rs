@@ -1,0 +1,340 @@
+//! Functions: their variables, calls of them, and small ones that are built into what calls them.
+//!
+//! A variable that is never changed is the value of its argument. Arrays that are indexed have to lie in memory: those
+//! that are never changed are read where they lie already, in the state or among the arguments of the function that is
+//! being built, if they come from there as they are.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value, types};
+use cranelift_frontend::Variable;
+use rustc_hash::FxHashMap;
+
+use super::super::{Context, DEEPEST, DONE, MOST_WORDS, UNKNOWN};
+use super::{Building, offset, reached, slot, trusted};
+use crate::compile::code::{Code, Op, Table};
+
+/// Functions of more instructions are called.
+const FEW_OPS: usize = 80;
+/// So many instructions are built into a function in all, and as many functions into each other.
+const MOST_INLINED: usize = 600;
+const MOST_NESTED: usize = 4;
+
+/// What values are loaded from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// The slots of the state.
+    State,
+    /// The arguments of the function that is being built.
+    Arguments,
+}
+
+/// A word of a function's variables.
+#[derive(Clone, Copy)]
+enum Local {
+    /// One that is never changed.
+    Fixed(Value),
+    Changing(Variable),
+    /// One that is indexed and changed.
+    InMemory,
+}
+
+/// The variables of a function.
+#[derive(Default)]
+pub(super) struct Locals {
+    words: Vec<Local>,
+    /// Where variables lie that are indexed, by their first words.
+    indexed: FxHashMap<u32, Place>,
+}
+
+/// Where words lie one behind the other.
+#[derive(Clone, Copy)]
+enum Place {
+    There(Memory, u32),
+    Here(StackSlot),
+}
+
+/// How the words of a function's variables are used.
+struct Uses {
+    changed: Vec<bool>,
+    /// The first words and lengths of variables that are indexed.
+    indexed: Vec<(u32, u32)>,
+}
+
+impl Building<'_> {
+    /// Makes the variables of a function for these arguments.
+    pub(super) fn locals_of(&mut self, number: u32, arguments: &[Value]) -> Option<Locals> {
+        let function = self.compiled.code.functions[number as usize];
+        let uses = self.uses(function.address, function.variables);
+        let zero = self.constant(0);
+        let first = |word: u32| arguments.get(word as usize).copied().unwrap_or(zero);
+        let mut words: Vec<Local> = Vec::with_capacity(function.variables as usize);
+        for word in 0..function.variables {
+            let value = first(word);
+            words.push(match uses.changed[word as usize] {
+                false => Local::Fixed(value),
+                true => {
+                    let variable = self.builder.declare_var(types::I32);
+                    self.builder.def_var(variable, value);
+                    Local::Changing(variable)
+                }
+            });
+        }
+        let mut indexed = FxHashMap::default();
+        if uses.indexed.windows(2).any(|two| two[0].0 + two[0].1 > two[1].0) {
+            // Parts of one variable would have to change with each other.
+            return None;
+        }
+        for (start, length) in uses.indexed {
+            let values: Vec<Value> = (start..start + length).map(first).collect();
+            let is_changed = (start..start + length).any(|word| uses.changed[word as usize]);
+            if let Some(there) = self.lie_together(&values).filter(|_| !is_changed) {
+                indexed.insert(start, Place::There(there.0, there.1));
+                continue;
+            }
+            let memory = slot(&mut self.builder, 4 * length.max(1));
+            for (word, &value) in (0..).zip(&values) {
+                self.builder.ins().stack_store(value, memory, offset(word));
+                if is_changed {
+                    words[(start + word) as usize] = Local::InMemory;
+                }
+            }
+            indexed.insert(start, Place::Here(memory));
+        }
+        Some(Locals { words, indexed })
+    }
+
+    fn uses(&self, address: u32, variables: u32) -> Uses {
+        let code = &self.compiled.code;
+        let mut changed = vec![false; variables as usize];
+        let mut indexed: Vec<(u32, u32)> = Vec::new();
+        for at in reached(code, address) {
+            let (start, length) = match code.ops[at] {
+                Op::StoreLocal(local) => (local, 1),
+                Op::StoreLocals(local, words) => (local, words),
+                Op::StoreLocalElement(local, ty) => {
+                    let whole = (local, self.compiled.types[ty.index()].words());
+                    indexed.push(whole);
+                    whole
+                }
+                Op::LoadLocalsAt(number) => {
+                    indexed.push(code.local_parts[number as usize].whole);
+                    continue;
+                }
+                _ => continue,
+            };
+            changed[start as usize..(start + length) as usize].fill(true);
+        }
+        indexed.sort_unstable();
+        indexed.dedup();
+        Uses { changed, indexed }
+    }
+
+    /// Where values lie one behind the other, if they do.
+    fn lie_together(&self, values: &[Value]) -> Option<(Memory, u32)> {
+        let (memory, first) = *self.origins.get(values.first()?)?;
+        let follows = |(value, at): (&Value, u32)| self.origins.get(value) == Some(&(memory, at));
+        values.iter().zip(first..).all(follows).then_some((memory, first))
+    }
+
+    pub(super) fn load_local(&mut self, word: u32) -> Option<Value> {
+        Some(match *self.locals.words.get(word as usize)? {
+            Local::Fixed(value) => value,
+            Local::Changing(variable) => self.builder.use_var(variable),
+            Local::InMemory => {
+                let (memory, first) = self.memory_around(word)?;
+                self.builder.ins().stack_load(types::I32, memory, offset(word - first))
+            }
+        })
+    }
+
+    pub(super) fn store_local(&mut self, word: u32, value: Value) -> Option<()> {
+        match *self.locals.words.get(word as usize)? {
+            Local::Fixed(_) => return None,
+            Local::Changing(variable) => self.builder.def_var(variable, value),
+            Local::InMemory => {
+                let (memory, first) = self.memory_around(word)?;
+                self.builder.ins().stack_store(value, memory, offset(word - first));
+            }
+        }
+        Some(())
+    }
+
+    /// The memory of the variable that a word belongs to, and its first word.
+    fn memory_around(&self, word: u32) -> Option<(StackSlot, u32)> {
+        let known = self.locals.indexed.iter().filter(|(start, _)| **start <= word);
+        match known.max_by_key(|(start, _)| **start)? {
+            (&start, &Place::Here(memory)) => Some((memory, start)),
+            _ => None,
+        }
+    }
+
+    /// Where a variable lies that is indexed: an address, and how many words behind it.
+    pub(super) fn memory_of(&mut self, variable: u32) -> Option<(Value, u32)> {
+        Some(match *self.locals.indexed.get(&variable)? {
+            Place::There(Memory::State, first) => (self.state, first),
+            Place::There(Memory::Arguments, first) => (self.io, first),
+            Place::Here(memory) => (self.builder.ins().stack_addr(self.pointer, memory, 0), 0),
+        })
+    }
+
+    /// Calls the function whose arguments are on the stack, or does here what it would do.
+    pub(super) fn call(&mut self, number: u32) -> Option<()> {
+        let function = self.compiled.code.functions[number as usize];
+        let outline = &self.outlines[number as usize];
+        let remembered = function.remembered && outline.takes_long;
+        let fits = outline.size <= FEW_OPS && self.inlined_ops + outline.size <= MOST_INLINED;
+        let nests = self.inlined.len() < MOST_NESTED && !self.inlined.contains(&number);
+        match function.table {
+            Some(table) => self.look_up(number, table),
+            None if !remembered && fits && nests && outline.id.is_some() => self.inline(number),
+            None => self.call_out(number, remembered),
+        }
+    }
+
+    /// Takes the result of a function from its table; one that is not there yet is computed.
+    fn look_up(&mut self, number: u32, table: Table) -> Option<()> {
+        let arguments = self.pop_many(self.compiled.code.functions[number as usize].arguments)?;
+        let result = self.builder.declare_var(types::I32);
+        let (compute, behind) = (self.builder.create_block(), self.builder.create_block());
+        let (mut place, mut beyond) = (self.constant(0), self.constant(0));
+        for (&argument, &bits) in arguments.iter().zip(&table.bits) {
+            let shifted = self.builder.ins().ishl_imm(place, i64::from(bits));
+            place = self.builder.ins().bor(shifted, argument);
+            let high = self.builder.ins().ushr_imm(argument, i64::from(bits));
+            beyond = self.builder.ins().bor(beyond, high);
+        }
+        let at_tables = std::mem::offset_of!(Context, tables) as i32;
+        let tables = self.builder.ins().load(self.pointer, trusted(), self.context, at_tables);
+        // No value of a type has more bits than its type.
+        let inside = self.builder.ins().icmp_imm(IntCC::Equal, beyond, 0);
+        self.require(inside);
+        let address = self.element_address(tables, place);
+        let at = offset(table.start);
+        let known = self.builder.ins().load(types::I32, trusted(), address, at);
+        self.builder.def_var(result, known);
+        let is_unknown = self.builder.ins().icmp_imm(IntCC::Equal, known, i64::from(UNKNOWN));
+        self.builder.ins().brif(is_unknown, compute, &[], behind, &[]);
+        self.builder.switch_to_block(compute);
+        self.builder.set_cold_block(compute);
+        self.stack.extend_from_slice(&arguments);
+        self.call_out(number, false)?;
+        let computed = self.pop()?;
+        self.builder.ins().store(trusted(), computed, address, at);
+        self.builder.def_var(result, computed);
+        self.builder.ins().jump(behind, &[]);
+        self.builder.switch_to_block(behind);
+        let value = self.builder.use_var(result);
+        self.stack.push(value);
+        Some(())
+    }
+
+    /// Builds a function in: what it returns is then on the stack.
+    fn inline(&mut self, number: u32) -> Option<()> {
+        let function = self.compiled.code.functions[number as usize];
+        let arguments = self.pop_many(function.arguments)?;
+        let locals = self.locals_of(number, &arguments)?;
+        let results = results(&self.compiled.code, function.address);
+        let results: Vec<Variable> = (0..results).map(|_| self.builder.declare_var(types::I32)).collect();
+        let behind = self.builder.create_block();
+        self.helped = self.helped.max(self.outlines[number as usize].helped);
+        self.inlined_ops += self.outlines[number as usize].size;
+        self.inlined.push(number);
+        let outer = (
+            std::mem::replace(&mut self.locals, locals),
+            self.back.replace((behind, results.clone())),
+            std::mem::take(&mut self.stack),
+            std::mem::take(&mut self.places),
+            std::mem::take(&mut self.blocks),
+            std::mem::take(&mut self.todo),
+        );
+        self.code_from(function.address as usize)?;
+        (self.locals, self.back, self.stack, self.places, self.blocks, self.todo) = outer;
+        self.inlined.pop();
+        self.builder.switch_to_block(behind);
+        for result in results {
+            let value = self.builder.use_var(result);
+            self.stack.push(value);
+        }
+        Some(())
+    }
+
+    /// Leaves a function that is built into another one.
+    pub(super) fn go_back(&mut self, values: Vec<Value>) -> Option<()> {
+        let (behind, results): &(Block, Vec<Variable>) = self.back.as_ref()?;
+        if results.len() != values.len() {
+            return None;
+        }
+        for (&result, value) in results.iter().zip(values) {
+            self.builder.def_var(result, value);
+        }
+        self.builder.ins().jump(*behind, &[]);
+        Some(())
+    }
+
+    fn call_out(&mut self, number: u32, remembered: bool) -> Option<()> {
+        self.burn();
+        let function = self.compiled.code.functions[number as usize];
+        let id = self.outlines[number as usize].id?;
+        self.called.push(number);
+        let results = results(&self.compiled.code, function.address);
+        let arguments = self.pop_many(function.arguments)?;
+        let size = function.arguments.max(results).max(1);
+        if size as usize > MOST_WORDS {
+            return None;
+        }
+        let words = slot(&mut self.builder, 4 * size);
+        for (word, &value) in arguments.iter().enumerate() {
+            self.builder.ins().stack_store(value, words, offset(word as u32));
+        }
+        let address = self.builder.ins().stack_addr(self.pointer, words, 0);
+        let behind = self.builder.create_block();
+        let (function_number, count) = (self.word(number), self.word(function.arguments));
+        if remembered {
+            let recall = self.reference(self.helpers.recall);
+            let call = self.builder.ins().call(recall, &[self.context, function_number, address, count]);
+            let known = self.builder.inst_results(call)[0];
+            let compute = self.builder.create_block();
+            self.builder.ins().brif(known, behind, &[], compute, &[]);
+            self.builder.switch_to_block(compute);
+        }
+        let at_depth = std::mem::offset_of!(Context, depth) as i32;
+        let depth = self.builder.ins().load(types::I32, trusted(), self.context, at_depth);
+        let shallow = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, depth, i64::from(DEEPEST));
+        self.require(shallow);
+        let deeper = self.builder.ins().iadd_imm(depth, 1);
+        self.builder.ins().store(trusted(), deeper, self.context, at_depth);
+        let callee = self.reference(id);
+        let call = self.builder.ins().call(callee, &[self.context, self.state, address]);
+        let status = self.builder.inst_results(call)[0];
+        self.builder.ins().store(trusted(), depth, self.context, at_depth);
+        let done = self.builder.ins().icmp_imm(IntCC::Equal, status, i64::from(DONE));
+        self.require(done);
+        if remembered {
+            // The arguments were overwritten.
+            let copies = slot(&mut self.builder, 4 * function.arguments.max(1));
+            for (word, &value) in arguments.iter().enumerate() {
+                self.builder.ins().stack_store(value, copies, offset(word as u32));
+            }
+            let result = self.builder.ins().stack_load(types::I32, words, 0);
+            let copies = self.builder.ins().stack_addr(self.pointer, copies, 0);
+            let remember = self.reference(self.helpers.remember);
+            self.builder.ins().call(remember, &[self.context, function_number, copies, count, result]);
+        }
+        self.builder.ins().jump(behind, &[]);
+        self.builder.switch_to_block(behind);
+        for word in 0..results {
+            let value = self.builder.ins().stack_load(types::I32, words, offset(word));
+            self.stack.push(value);
+        }
+        Some(())
+    }
+}
+
+/// How many words a function returns. One that never returns leaves nothing to read.
+fn results(code: &Code, address: u32) -> u32 {
+    let returned = reached(code, address).into_iter().find_map(|at| match code.ops[at] {
+        Op::Return(words) => Some(words),
+        _ => None,
+    });
+    returned.unwrap_or(0)
+}
