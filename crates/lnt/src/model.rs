@@ -176,7 +176,8 @@ impl LntModel {
     /// The program as machine code, made by whoever asks first. Nothing where it is to be interpreted.
     pub(crate) fn native(&self) -> Option<&Native> {
         // The naive twin computes everything the plain way.
-        let make = || self.narrowing.then(|| Native::new(&self.compiled, &self.layout, None)).flatten();
+        let make =
+            || self.narrowing.then(|| Native::new(&self.compiled, &self.layout, None, self.eager)).flatten();
         self.native.get_or_init(make).as_ref()
     }
 

@@ -198,7 +198,7 @@ pub struct Table {
 
 /// The most words that the arguments of a function have whose results are kept in a table, and the most bits.
 pub const MOST_TABLED: usize = 4;
-pub const MOST_TABLED_BITS: u32 = 12;
+pub const MOST_TABLED_BITS: u32 = 8;
 
 /// What an action offers at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -400,8 +400,7 @@ impl<'p> Compiler<'p> {
     fn table(&mut self, id: FunctionId, start: usize) -> Option<Table> {
         let function = &self.program[id];
         let ops = &self.code.ops[start..];
-        let tells =
-            |op: &Op| matches!(op, Op::Mark(_) | Op::Decide(_) | Op::Fire(_) | Op::FireOutcome(_));
+        let tells = |op: &Op| matches!(op, Op::Mark(_) | Op::Decide(_) | Op::Fire(_) | Op::FireOutcome(_));
         if ops.len() < FEW_OPS || ops.iter().any(tells) {
             return None;
         }

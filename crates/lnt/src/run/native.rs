@@ -26,7 +26,7 @@
 mod translate;
 
 use std::ffi::c_void;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use cranelift_jit::JITModule;
 
@@ -67,7 +67,9 @@ struct Context {
 
 impl Context {
     fn new(machine: &mut Machine<'_>) -> Self {
-        machine.tables.resize(machine.code.tabled as usize, UNKNOWN);
+        if machine.tables.len() != machine.code.tabled as usize {
+            machine.tables = vec![UNKNOWN; machine.code.tabled as usize];
+        }
         let tables = machine.tables.as_mut_ptr();
         Self { machine: std::ptr::from_mut(machine).cast(), tables, fuel: FUEL, depth: 0 }
     }
@@ -169,13 +171,35 @@ pub struct Native {
     width: usize,
     words: usize,
     module: Mutex<Option<JITModule>>,
+    /// What some of the rendezvous and probes are part of.
+    _before: Option<Arc<Native>>,
 }
 
 impl Native {
     /// Translates what can be: the rendezvous of a configuration, or else single pieces of code. Nothing on machines that
     /// Cranelift does not know.
-    pub fn new(compiled: &Compiled, layout: &Layout, chosen: Option<Chosen<'_>>) -> Option<Self> {
-        translate::translate(compiled, layout, chosen)
+    pub fn new(
+        compiled: &Compiled,
+        layout: &Layout,
+        chosen: Option<Chosen<'_>>,
+        quickly: bool,
+    ) -> Option<Self> {
+        translate::translate(compiled, layout, chosen, quickly)
+    }
+
+    /// This with the rendezvous and probes that were translated before, for the same configuration.
+    pub fn extending(mut self, before: Arc<Self>) -> Self {
+        let fill = |own: &mut [Option<MeetingPiece>], others: &[Option<MeetingPiece>]| {
+            for (own, other) in own.iter_mut().zip(others) {
+                if own.is_none() {
+                    own.clone_from(other);
+                }
+            }
+        };
+        fill(&mut self.meetings, &before.meetings);
+        fill(&mut self.probes, &before.probes);
+        self._before = Some(before);
+        self
     }
 
     /// A rendezvous of the configuration, if it could be translated.

@@ -1,5 +1,7 @@
 //! In place of machine code, where it was left out: everything is interpreted.
 
+use std::sync::Arc;
+
 use model::Layout;
 
 use super::machine::{Halt, Machine};
@@ -29,8 +31,12 @@ pub struct Opening {
 }
 
 impl Native {
-    pub fn new(_: &Compiled, _: &Layout, _: Option<Chosen<'_>>) -> Option<Self> {
+    pub fn new(_: &Compiled, _: &Layout, _: Option<Chosen<'_>>, _: bool) -> Option<Self> {
         None
+    }
+
+    pub fn extending(self, _: Arc<Self>) -> Self {
+        self
     }
 
     pub fn meeting_of(&self, _: usize) -> Option<&MeetingPiece> {

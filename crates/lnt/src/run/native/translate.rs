@@ -49,11 +49,18 @@ enum Start {
 }
 
 /// Translates a program: its functions, and the rendezvous of a configuration if there is one, else all pieces of code.
-pub(super) fn translate(compiled: &Compiled, layout: &Layout, chosen: Option<Chosen<'_>>) -> Option<Native> {
+/// Code that is run a few times only is better made quickly.
+pub(super) fn translate(
+    compiled: &Compiled,
+    layout: &Layout,
+    chosen: Option<Chosen<'_>>,
+    quickly: bool,
+) -> Option<Native> {
     let configuration = chosen.map(|chosen| chosen.configuration);
     let mut flags = settings::builder();
     for (name, value) in [
-        ("opt_level", "speed"),
+        ("opt_level", if quickly { "none" } else { "speed" }),
+        ("regalloc_algorithm", if quickly { "single_pass" } else { "backtracking" }),
         ("is_pic", "false"),
         ("enable_probestack", "false"),
         ("use_colocated_libcalls", "false"),
@@ -171,6 +178,7 @@ pub(super) fn translate(compiled: &Compiled, layout: &Layout, chosen: Option<Cho
         width: code.slot_bits.len(),
         words: layout.words(),
         module: Mutex::new(None),
+        _before: None,
     };
     for (start, id) in meetings {
         let code = module.get_finalized_function(id);

@@ -118,15 +118,15 @@ impl LntWorker<'_> {
         if !meetings.plan.as_ref().is_some_and(|plan| plan.fits(&self.packed)) {
             self.change_plan(meetings);
         }
-        let Some(plan) = meetings.plan.clone() else { return Ok(false) };
+        let Some(mut plan) = meetings.plan.clone() else { return Ok(false) };
         if !self.find_possible(&plan, meetings) {
             return Ok(false);
         }
         if !plan.has_all(&meetings.possible) {
-            if plan.miss(&meetings.possible) {
-                self.extend_plan(meetings, &plan);
+            match self.extend_plan(meetings, &plan) {
+                Some(extended) => plan = extended,
+                None => return Ok(false),
             }
-            return Ok(false);
         }
         self.forget_state();
         self.unpack();
@@ -499,14 +499,18 @@ impl LntWorker<'_> {
         }
     }
 
-    /// Takes a plan that has more, made by whoever asks first.
+    /// A plan that has all that is possible, made by whoever asks first, once enough states have missed something.
     #[cold]
-    fn extend_plan(&self, meetings: &mut Meetings, plan: &Arc<Plan>) {
+    fn extend_plan(&self, meetings: &mut Meetings, plan: &Arc<Plan>) -> Option<Arc<Plan>> {
+        if !plan.miss(&meetings.possible) {
+            return None;
+        }
         let key = &plan.configuration.forking;
         let extended = self.model.newer_plan(key, plan, || plan.extended(self.model).map(Arc::new));
         if let Some((_, known)) = meetings.known.get_mut(key) {
             known.clone_from(&extended);
         }
-        meetings.plan = extended;
+        meetings.plan.clone_from(&extended);
+        extended.filter(|plan| plan.has_all(&meetings.possible))
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct LeafPlan {
 /// Machine code for a configuration: at first for no rendezvous, then for those that were wanted.
 pub(crate) struct Plan {
     pub(super) configuration: Arc<Configuration>,
-    pub(super) native: Native,
+    pub(super) native: Arc<Native>,
     /// Which rendezvous and probes were translated, or tried to be; also as bits.
     translated: Vec<bool>,
     translated_sets: Vec<u64>,
@@ -74,10 +74,18 @@ impl Plan {
         configuration: Arc<Configuration>,
         translated: Vec<bool>,
         limit: u32,
+        before: Option<&Self>,
     ) -> Option<Self> {
         let code = &model.compiled.code;
-        let chosen = Chosen { configuration: &configuration, which: &translated };
-        let native = Native::new(&model.compiled, &model.layout, Some(chosen))?;
+        let is_known = |number: usize| before.is_some_and(|before| before.translated[number]);
+        let missing: Vec<bool> =
+            translated.iter().enumerate().map(|(number, &one)| one && !is_known(number)).collect();
+        let chosen = Chosen { configuration: &configuration, which: &missing };
+        let native = Native::new(&model.compiled, &model.layout, Some(chosen), model.eager)?;
+        let native = Arc::new(match before {
+            Some(before) => native.extending(before.native.clone()),
+            None => native,
+        });
         let field = |slot: u32| {
             let (word, shift, mask) = model.layout.place(slot as usize);
             Field { word, shift, mask }
@@ -157,7 +165,8 @@ impl Plan {
         let wanted = self.wanted.iter().map(|wanted| wanted.load(atomic::Ordering::Relaxed));
         let translated =
             self.translated.iter().zip(wanted).map(|(&before, wanted)| before || wanted).collect();
-        Self::new(model, self.configuration.clone(), translated, self.limit.saturating_mul(MORE))
+        let limit = if model.eager { 1 } else { self.limit.saturating_mul(MORE) };
+        Self::new(model, self.configuration.clone(), translated, limit, Some(self))
     }
 
     /// Notes the rendezvous that are possible but not translated. Gives whether it is time to do that.
@@ -250,7 +259,8 @@ impl LntWorker<'_> {
             return None;
         }
         let all = found.rendezvous.len() + found.probes.len();
-        let at_once = model.eager || all <= FEW_RENDEZVOUS;
-        Plan::new(model, Arc::new(found), vec![at_once; all], FIRST_MISSES).map(Arc::new)
+        let at_once = !model.eager && all <= FEW_RENDEZVOUS;
+        let limit = if model.eager { 1 } else { FIRST_MISSES };
+        Plan::new(model, Arc::new(found), vec![at_once; all], limit, None).map(Arc::new)
     }
 }
