@@ -385,13 +385,17 @@ fn received_values_come_from_sets_that_guards_name() {
         format!(
             "module m is
             !nat_sup 4
-            type address is range 1 .. 3 of nat with \"==\" end type
+            type address is range 1 .. 3 of nat with \"==\", \"!=\" end type
             type message is ask (n : nat), tell (n : nat, b : bool), bye with \"==\", \"<\" end type
             type envelope is envelope (to : address, what : message) with \"==\", \"get\" end type
             type bag is {container} of envelope with \"insert\", \"remove\", \"member\", \"length\", \"cons\" end type
             channel link is (address, message) end channel
             function holds (b : bag, to : address, m : message) : bool is
                return member (envelope (to, m), b)
+            end function
+            function is_there (b : bag, to : address, m : message) : bool is
+               if not (member (envelope (to, m), b)) then return false end if;
+               return to != 2
             end function
             process NODE [SEND, RECEIVE : link] (me, other : address) is
                var m : message, n : nat in
@@ -428,6 +432,8 @@ fn received_values_come_from_sets_that_guards_name() {
     let guards = [
         "member (envelope (to, m), b)",
         "holds (b, to, m)",
+        "not (not (holds (b, to, m)))",
+        "is_there (b, to, m)",
         "(to != 3) and member (envelope (to, m), b)",
         "member (envelope (to, m), b) and then (envelope (to, m).to == to)",
         "member (envelope (to, bye), b) or member (envelope (to, m), b)",

@@ -56,8 +56,25 @@ enum Word {
     Slot(u32),
     Constant(u32),
     Packed(u32, Vec<Word>),
-    Member { element: Vec<Word>, set: Box<Word>, ty: usize },
+    Member {
+        element: Vec<Word>,
+        set: Box<Word>,
+        ty: usize,
+    },
+    /// The contrary of a condition.
+    Not(Box<Word>),
     Other,
+}
+
+impl Word {
+    /// The contrary of a condition.
+    fn negated(self) -> Word {
+        match self {
+            Word::Constant(value) => Word::Constant(u32::from(value == 0)),
+            Word::Not(condition) => *condition,
+            condition => Word::Not(Box::new(condition)),
+        }
+    }
 }
 
 /// A path through a guard.
@@ -158,7 +175,7 @@ fn pieces(compiled: &Compiled, one: &Participant, open: &[u32], words: &[Word]) 
                     pack.fields.iter().zip(inner).map(|(&(shift, mask), piece)| (shift, mask, piece));
                 Piece::Packed { tag: pack.tag, fields: fields.collect() }
             }
-            Word::Member { .. } | Word::Other => return None,
+            Word::Member { .. } | Word::Not(_) | Word::Other => return None,
         });
     }
     Some(pieces)
@@ -288,7 +305,11 @@ fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Ne
             keep(stack, 2 * words as usize)?;
             stack.push(Word::Other);
         }
-        Op::Not | Op::Offset(_) | Op::Component(_) | Op::IsEmpty(_) | Op::Tail(_) | Op::IndexOffset(_) => {
+        Op::Not => {
+            let condition = stack.pop()?;
+            stack.push(condition.negated());
+        }
+        Op::Offset(_) | Op::Component(_) | Op::IsEmpty(_) | Op::Tail(_) | Op::IndexOffset(_) => {
             stack.pop()?;
             stack.push(Word::Other);
         }
@@ -332,7 +353,9 @@ fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Ne
                 Word::Constant(0) => path.at = false_at,
                 Word::Constant(_) => path.at = true_at,
                 condition => {
-                    todo.push(Path { at: false_at, ..path.clone() });
+                    let mut other = Path { at: false_at, ..path.clone() };
+                    other.holding.push(condition.clone().negated());
+                    todo.push(other);
                     path.at = true_at;
                     path.holding.push(condition);
                 }
