@@ -482,3 +482,67 @@ fn values_chosen_silently_keep_their_order() {
     let (.., found) = compare(text, true);
     assert!(found.steps.iter().any(|steps| steps.len() > 4));
 }
+
+/// A value that is chosen silently from a set is one of its elements, in their order, and no error is missed.
+#[test]
+fn values_chosen_silently_come_from_sets() {
+    let text = |set: &str, guard: &str| {
+        format!(
+            "module m is
+            !nat_sup 6
+            type message is ask (n : nat), tell (n : nat, b : bool), bye with \"==\", \"<\" end type
+            type soup is {set} of message with \"insert\", \"remove\", \"member\", \"length\", \"element\" end type
+            channel link is (message) end channel
+            function is_in (m : message, s : soup) : bool is
+               return not (not (member (m, s)))
+            end function
+            process NODE [SEND, RECEIVE : link] (me : nat) is
+               var m : message, n : nat in
+                  SEND (ask (me));
+                  loop
+                     RECEIVE (?m);
+                     case m in
+                        ask (n) where n < 3 -> SEND (tell (n + me, n == 2))
+                     |  tell (n, any bool) where n < 4 -> SEND (ask (n))
+                     |  any -> SEND (bye)
+                     end case
+                  end loop
+               end var
+            end process
+            process SOUP [SEND, RECEIVE : link] is
+               var s : soup, m : message in
+                  s := {{}};
+                  loop select
+                     SEND (?m); s := insert (m, s)
+                  []
+                     m := any message where {guard};
+                     select RECEIVE (m) [] RECEIVE (m); s := remove (m, s) end select
+                  end select end loop
+               end var
+            end process
+            process MAIN [SEND, RECEIVE : link] is
+               par SEND, RECEIVE in
+                  par NODE [...] (1) || NODE [...] (2) end par
+               || SOUP [...]
+               end par
+            end process
+            end module"
+        )
+    };
+    let guards = [
+        "member (m, s)",
+        "is_in (m, s)",
+        "member (m, s) and (m != bye)",
+        // Fails for an empty soup, whatever the message.
+        "(element (s, 1) == m) or member (m, s)",
+    ];
+    for set in ["sorted set", "set", "list"] {
+        for guard in guards {
+            let (.., found) = compare(&text(set, &guard.replace("m != bye", "not (m == bye)")), true);
+            assert!(
+                found.failure.is_some() || found.steps.iter().any(|steps| steps.len() > 3),
+                "{set}, {guard}"
+            );
+        }
+    }
+}

@@ -10,6 +10,7 @@
 use rustc_hash::FxHashSet;
 
 use super::shortcuts::{Rest, Shortcuts, directly_at_action};
+use super::sources::choosing;
 use crate::compile::code::{Code, ForkKind, OfferCode, Op};
 use crate::compile::types::{Kind, Representation};
 
@@ -18,7 +19,7 @@ const MOST_RENDEZVOUS: usize = 2048;
 /// Longer silent ways, counted in choices, are not followed.
 const MOST_LEGS: usize = 4;
 /// More values than this are not chosen silently.
-const MOST_CHOSEN: u32 = 1024;
+const MOST_CHOSEN: u32 = 2048;
 
 /// The first word of a type's values and how many there are, where all words between are values.
 pub fn range_of(shape: &Representation) -> Option<(u32, u32)> {
@@ -363,8 +364,8 @@ impl Listing<'_> {
                 }
                 (before, branches)
             }
-            Op::AnyValue(_, ty) => {
-                let (_, count) = range_of(&self.types[ty.index()])?;
+            Op::AnyValue(..) => {
+                let count = choosing(self.code, self.types, choice)?.most();
                 if !(1..=MOST_CHOSEN).contains(&count) {
                     return None;
                 }

@@ -1,4 +1,4 @@
-//! Where the values come from that an action receives: a set or list that its guard names.
+//! Where the values come from that an action receives, or that are chosen silently: a set or list that a guard names.
 //!
 //! Guards such as `member (envelope (to, m), soup)` can only hold for elements of a set: these are the candidates, and
 //! nothing else has to be tried. A guard is run symbolically, along all of its paths; what all paths that accept have in
@@ -7,15 +7,17 @@
 //! ([`super::successors`]).
 
 use crate::compile::Compiled;
-use crate::compile::code::{OfferCode, Op};
-use crate::compile::types::{Kind, Storage};
-use crate::run::rendezvous::Participant;
+use crate::compile::code::{Code, OfferCode, Op};
+use crate::compile::types::{Kind, Representation, Storage};
+use crate::run::rendezvous::{Participant, range_of};
 use crate::run::successors::{code_never_fails, patterns_never_fail};
 use crate::typed::Builtin;
 
 /// More paths through a guard than this are not followed, nor longer ones.
 const MOST_PATHS: usize = 64;
 const MOST_OPS: usize = 2000;
+/// Values of more bits are not chosen from a set.
+const MOST_CHOSEN_BITS: u32 = 12;
 /// Calls are followed this deep.
 const DEEPEST: usize = 4;
 
@@ -101,7 +103,7 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     let never_fails =
         |one: &&Participant| action(one).guard.is_none_or(|guard| code_never_fails(code, guard));
     participants.iter().take_while(never_fails).enumerate().find_map(|(number, one)| {
-        necessary(compiled, one.action)?.into_iter().find_map(|condition| {
+        necessary(code, &compiled.types, action(one).guard?)?.into_iter().find_map(|condition| {
             let Word::Member { element, set, ty } = condition else { return None };
             let Word::Slot(slot) = *set else { return None };
             let shape = &compiled.types[ty];
@@ -195,10 +197,59 @@ fn pieces_of_fields(
     Some(found)
 }
 
-/// Conditions that hold whenever the guard of an action does.
-fn necessary(compiled: &Compiled, action: u32) -> Option<Vec<Word>> {
-    let guard = compiled.code.actions[action as usize].guard?;
-    let start = Path { at: guard, stack: Vec::new(), calls: Vec::new(), holding: Vec::new() };
+/// How a value is chosen silently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choosing {
+    /// It is one of so many words, from a first one on.
+    Range(u32, u32),
+    /// It is an element of the set in a slot, which has at most so many, in ascending order.
+    Elements(u32, u32),
+}
+
+impl Choosing {
+    /// How many values there are at most.
+    pub fn most(self) -> u32 {
+        match self {
+            Choosing::Range(_, count) | Choosing::Elements(_, count) => count,
+        }
+    }
+}
+
+/// How the value is chosen at an instruction: from a set, if the condition right behind it holds for nothing else.
+pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosing> {
+    let Op::AnyValue(slot, ty) = code.ops[at as usize] else { return None };
+    let shape = &types[ty.index()];
+    let range = range_of(shape);
+    let most = match (range, &shape.leaves[..]) {
+        (Some((_, count)), _) => Some(count),
+        (None, [bits]) if *bits < MOST_CHOSEN_BITS => Some(1 << bits),
+        _ => None,
+    };
+    let set = || {
+        necessary(code, types, at + 1)?.into_iter().find_map(|condition| {
+            let Word::Member { element, set, ty } = condition else { return None };
+            let (Kind::List { sorted: true, set: true, .. }, Storage::Row) =
+                (&types[ty].kind, types[ty].storage)
+            else {
+                return None;
+            };
+            match *set {
+                Word::Slot(set) if element == [Word::Slot(slot)] => Some(set),
+                _ => None,
+            }
+        })
+    };
+    // An error of the condition must not be missed.
+    let narrows = shape.ordered && !shape.conditional && code_never_fails(code, at + 1);
+    match most.filter(|_| narrows).and_then(|most| Some((set()?, most))) {
+        Some((set, most)) => Some(Choosing::Elements(set, most)),
+        None => range.map(|(first, count)| Choosing::Range(first, count)),
+    }
+}
+
+/// Conditions that hold whenever the one does whose code starts at an address.
+fn necessary(code: &Code, types: &[Representation], start: u32) -> Option<Vec<Word>> {
+    let start = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new() };
     let mut todo = vec![start];
     let mut common: Option<Vec<Word>> = None;
     let (mut paths, mut ops) = (0, 0);
@@ -209,7 +260,7 @@ fn necessary(compiled: &Compiled, action: u32) -> Option<Vec<Word>> {
             if paths > MOST_PATHS || ops > MOST_OPS {
                 return None;
             }
-            match step(compiled, &mut path, &mut todo)? {
+            match step(code, types, &mut path, &mut todo)? {
                 Next::On => {}
                 Next::Decided(Word::Constant(0)) => break,
                 Next::Decided(answer) => {
@@ -233,8 +284,7 @@ enum Next {
 }
 
 /// Takes one instruction of a path; the other way of a branch is left to do.
-fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Next> {
-    let code = &compiled.code;
+fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<Path>) -> Option<Next> {
     let at = path.at;
     path.at += 1;
     let Path { stack, calls, .. } = path;
@@ -315,7 +365,7 @@ fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Ne
         }
         Op::Head(ty) => {
             stack.pop()?;
-            let words = compiled.types[ty.index()].element.words as usize;
+            let words = types[ty.index()].element.words as usize;
             stack.resize(stack.len() + words, Word::Other);
         }
         Op::AddOffsets => {
@@ -324,19 +374,19 @@ fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Ne
         }
         Op::Field(number) => {
             let (ty, places) = &code.accesses[number as usize];
-            keep(stack, compiled.types[ty.index()].words() as usize)?;
+            keep(stack, types[ty.index()].words() as usize)?;
             let words = places.iter().flatten().next().map_or(1, |place| place.words);
             stack.resize(stack.len() + words as usize, Word::Other);
         }
         Op::Element(ty) => {
-            let shape = &compiled.types[ty.index()];
+            let shape = &types[ty.index()];
             keep(stack, shape.words() as usize + 1)?;
             stack.resize(stack.len() + shape.element.words as usize, Word::Other);
         }
         Op::Apply(number) => {
             let application = &code.applications[number as usize];
             let mut operands = keep(stack, application.words as usize)?;
-            let results = compiled.types[application.result.index()].words() as usize;
+            let results = types[application.result.index()].words() as usize;
             if application.operation == Builtin::Member && operands.len() > 1 {
                 let set = Box::new(operands.pop()?);
                 stack.push(Word::Member { element: operands, set, ty: application.second.index() });
@@ -370,7 +420,7 @@ fn step(compiled: &Compiled, path: &mut Path, todo: &mut Vec<Path>) -> Option<Ne
         }
         Op::Return(_) => path.at = calls.pop()?.0,
         Op::Mark(_) | Op::Decide(_) | Op::Landings(_) => {}
-        Op::Done => return Some(Next::Decided(stack.pop()?)),
+        Op::Done | Op::Require => return Some(Next::Decided(stack.pop()?)),
         // A path that fails accepts nothing.
         Op::Fail(_) | Op::Raise(_) => return Some(Next::Decided(Word::Constant(0))),
         _ => return None,

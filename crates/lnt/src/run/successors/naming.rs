@@ -150,7 +150,7 @@ pub(in crate::run) fn code_never_fails(code: &Code, start: u32) -> bool {
         match code.ops[at as usize] {
             Op::Jump(target) if target > at => todo.push(target),
             Op::JumpIfFalse(target) | Op::JumpIfTrue(target) if target > at => todo.extend([target, at + 1]),
-            Op::Done | Op::Return(_) => {}
+            Op::Done | Op::Return(_) | Op::Require => {}
             Op::Call(function) => {
                 // A function that calls others might call itself.
                 let address = code.functions[function as usize].address;

@@ -21,7 +21,7 @@ use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
 use crate::run::rendezvous::{Participant, range_of, silent};
-use crate::run::sources::{Piece, Source, source};
+use crate::run::sources::{Choosing, Piece, Source, choosing, source};
 use crate::typed::TypeId;
 
 /// As many values that nobody fixes are tried one after the other; more are to be named.
@@ -71,7 +71,7 @@ pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Open
     };
     let legs = participants.iter().flat_map(|one| &one.way);
     let chosen = legs.filter_map(|leg| match code.ops[leg.to as usize] {
-        Op::AnyValue(_, ty) => Some(range_of(&compiled.types[ty.index()])?.1 as usize),
+        Op::AnyValue(..) => Some(choosing(code, &compiled.types, leg.to)?.most() as usize),
         _ => None,
     });
     let ranges = ranges.filter(few);
@@ -470,16 +470,34 @@ impl Building<'_> {
             }
             self.builder.switch_to_block(arrives);
             self.stack.clear();
-            if let Op::AnyValue(slot, ty) = self.compiled.code.ops[leg.to as usize] {
-                let (first, count) = range_of(&self.compiled.types[ty.index()])?;
-                let end = self.word(count);
-                let counted = self.begin_loop(&[end])?[0];
-                self.meeting.as_mut()?.chosen = Some(counted);
-                let value = self.builder.ins().iadd_imm(counted, i64::from(first));
+            if let Op::AnyValue(slot, _) = self.compiled.code.ops[leg.to as usize] {
+                let value = self.choose(leg.to)?;
+                self.meeting.as_mut()?.chosen = Some(value);
                 self.store_slot(slot, value);
             }
         }
         Some(())
+    }
+
+    /// Goes through the values that can be chosen at an instruction, in ascending order.
+    fn choose(&mut self, at: u32) -> Option<Value> {
+        match choosing(&self.compiled.code, &self.compiled.types, at)? {
+            Choosing::Range(first, count) => {
+                let end = self.word(count);
+                let counted = self.begin_loop(&[end])?[0];
+                Some(self.builder.ins().iadd_imm(counted, i64::from(first)))
+            }
+            Choosing::Elements(set, _) => {
+                let row = self.load_slot(set);
+                self.push_call(self.helpers.row_length, &[row]);
+                let length = self.pop()?;
+                let nothing = self.meeting.as_ref()?.nothing;
+                self.go_on_if(length, nothing);
+                let counted = self.begin_loop(&[length])?[0];
+                self.push_call(self.helpers.component, &[row, counted]);
+                self.pop()
+            }
+        }
     }
 
     /// The value that an offer says, as one word.
