@@ -14,8 +14,10 @@ const PRESSABLE = "button, a, summary, input, select, [tabindex]:not(canvas)";
 /** Obeys the keys wherever the user is not writing or pressing a button. */
 export function listen(keys: Key[]): void {
   window.addEventListener("keydown", (event) => {
+    // An editor has keys of its own.
+    if (event.defaultPrevented) return;
     const target = event.target as HTMLElement;
-    const writing = target.matches("input:not([type=checkbox]), textarea, select");
+    const writing = target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select");
     if (event.key === "Escape") target.blur();
     if ((writing && event.key !== "Escape") || event.ctrlKey || event.metaKey || event.altKey) return;
     if ((event.key === "Enter" || event.key === " ") && target.closest(PRESSABLE)) return;
