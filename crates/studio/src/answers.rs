@@ -70,11 +70,16 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
             .filter(|&file| !sources.is_given(file))
             .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() })
             .collect(),
-        (None, Some(opened)) => opened.request.files.clone(),
-        (None, None) => request.files.clone(),
+        // A transition system is no source to look at: it has as many lines as transitions.
+        (None, Some(_)) => Vec::new(),
+        (None, None) => request.files.iter().filter(|file| !is_system(file)).cloned().collect(),
     };
     let texts = Texts {
-        files: if view.status.failure.is_some() { request.files.clone() } else { files.clone() },
+        files: if view.status.failure.is_some() || sources.is_none() {
+            request.files.clone()
+        } else {
+            files.clone()
+        },
         property: request.property.clone(),
         chosen: request.chosen.clone(),
         root: request.root.clone(),
@@ -98,6 +103,10 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
         values: sources.is_some(),
         editable: request.system.is_none(),
     }
+}
+
+fn is_system(file: &Text) -> bool {
+    matches!(file.kind(), Some(languages::FileKind::System))
 }
 
 /// What a page offers to start with, what the model starts with by itself first.
@@ -453,7 +462,7 @@ fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
     // A label may begin like the head of an AUT file.
     let head = text.text.trim_start().strip_prefix("des");
     let is_aut = head.is_some_and(|rest| rest.trim_start().starts_with('('));
-    if !matches!(text.kind(), Some(languages::FileKind::System)) && !is_aut {
+    if !is_system(text) && !is_aut {
         let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok((lines.map(str::to_owned).collect(), None));
     }

@@ -72,7 +72,7 @@ export class Listing {
     }
     refill(
       this.body,
-      ...linesOf(file.name, file.text).map((words, at) => {
+      linesOf(file.name, file.text).map((words, at) => {
         const number = at + 1;
         const here = tags.get(number);
         const tag = here ? (here.size === 1 ? [...here][0]! : "neutral") : "";
