@@ -343,6 +343,15 @@ pub enum NoAnswer {
     /// There is no counterexample.
     #[error("no property is violated, so there is no counterexample")]
     Holds,
+    /// There is nothing to violate.
+    #[error("there is no property yet, so there is no counterexample: write one under Edit")]
+    NoProperty,
+    /// No single run violates the property, or it is not known whether any does.
+    #[error("there is no counterexample to walk: {0}")]
+    Unexplained(String),
+    /// What was tagged once can't be tagged again.
+    #[error("the counterexamples of this property can't be computed again")]
+    Untagged,
     /// There are fewer.
     #[error("there are no more: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
@@ -432,13 +441,13 @@ struct RunStep {
 pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result<Counterexample, NoAnswer> {
     let found = opened.with_tagged(|tagged| {
         let run: Run = match wanted {
-            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or(NoAnswer::Holds)?,
+            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or_else(|| no_run(opened))?,
             Wanted::Nth(nth) => {
                 let runs = tagged.shortest_runs(usize::from(*nth));
                 let count = runs.len();
                 runs.into_iter().nth(usize::from(*nth) - 1).ok_or(NoAnswer::Fewer(count))?
             }
-            Wanted::Random(seed) => tagged.random_run(*seed).ok_or(NoAnswer::Holds)?,
+            Wanted::Random(seed) => tagged.random_run(*seed).ok_or_else(|| no_run(opened))?,
             Wanted::Trace(text) => {
                 let (labels, lasso) = read_trace(text)?;
                 tagged.run_of_labels(&labels, lasso)?
@@ -454,7 +463,17 @@ pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result
         nodes.extend(steps.iter().map(|step| step.transition.target));
         Ok(Counterexample { steps, lasso: run.lasso, nodes })
     });
-    found.unwrap_or(Err(NoAnswer::Holds))
+    found.unwrap_or_else(|| Err(no_run(opened)))
+}
+
+/// Why there is nothing to walk, in the words that the page has for the property.
+fn no_run(opened: &Opened) -> NoAnswer {
+    match &opened.remark {
+        Some(remark) => NoAnswer::Unexplained(remark.clone()),
+        None if opened.property.is_some() => NoAnswer::Untagged,
+        None if opened.properties.is_empty() => NoAnswer::NoProperty,
+        None => NoAnswer::Holds,
+    }
 }
 
 /// The labels of a trace, and where the part starts that it repeats.

@@ -3,6 +3,7 @@ import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
 import { ConformancePanel } from "./conformance";
 import { CoveragePanel } from "./coverage";
+import { Dialogs } from "./dialogs";
 import { button, count, make, save } from "./dom";
 import { Editor } from "./editor";
 import { Finder } from "./finder";
@@ -11,6 +12,7 @@ import { helpOf, listen, type Key } from "./keys";
 import { Legend } from "./legend";
 import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
+import { Note, type Topic } from "./note";
 import { DARK, LIGHT } from "./palette";
 import { Space, type Hit } from "./space";
 import "./style.css";
@@ -48,7 +50,8 @@ class Page {
 
   private holder = make("main", { id: "space" });
   private tooltip = make("div", { id: "tooltip", hidden: true });
-  private note = make("div", { id: "note", hidden: true });
+  private note = new Note();
+  private dialogs = new Dialogs();
   private progress = make("div", { id: "progress", hidden: true });
   private lost = make("div", { id: "lost", hidden: true, textContent: "The program is not responding. Restart it and open the address it prints; what you see here stays." });
   private title = make("span", { id: "title" });
@@ -58,7 +61,6 @@ class Page {
   private starts = make("select", { id: "starts", hidden: true, title: "What to start with" });
   private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
   private panels: Record<Panel, HTMLElement>;
-  private overlay: HTMLElement | null = null;
 
   readonly space: Space;
   readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
@@ -92,11 +94,12 @@ class Page {
     this.walk = new Walk({
       state: (node) => this.asked().state(node),
       walked: (path, cursor, node) => {
+        this.note.settle("walk");
         this.net.show(this.walk.here);
         void this.drawWalk(path, cursor, node);
       },
       look: (edge) => void this.lookAtEdge(edge),
-      say: (text) => this.say(text),
+      say: (text) => this.say(text, "walk"),
       wantCounterexample: (which) => void this.counterexample(which),
       wantTraceFile: () => this.pickTrace(),
     });
@@ -122,7 +125,10 @@ class Page {
     this.space = new Space(this.holder);
     this.theme(this.snapshot?.look.theme ?? remembered("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listenToPointer();
-    listen(this.keys);
+    listen(this.keys, () => this.dialogs.top !== null);
+    window.addEventListener("beforeunload", (event) => {
+      if (this.editor.edited) event.preventDefault();
+    });
     void this.start();
   }
 
@@ -137,7 +143,11 @@ class Page {
       });
     this.properties.onchange = () => this.editor.choose(this.properties.value || null);
     this.starts.onchange = () => this.editor.start(this.starts.value);
-    this.projects.onchange = () => this.open(Number(this.projects.value));
+    this.projects.onchange = async () => {
+      const wanted = Number(this.projects.value);
+      if (await this.mayLeave()) this.open(wanted);
+      else this.projects.value = String(this.project?.id ?? "");
+    };
     const header = make(
       "header",
       {},
@@ -161,8 +171,8 @@ class Page {
     );
     const left = make("aside", { className: "left" }, this.finder.element, this.choices.element, this.legend.element);
     const right = make("aside", { className: "right" }, make("nav", { className: "tabs" }, ...tabs), ...Object.values(this.panels));
-    this.holder.append(this.tooltip, this.note, this.progress);
-    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right));
+    this.holder.append(this.tooltip, this.progress);
+    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right), this.note.element);
     this.show("source");
     this.showConformance(0);
   }
@@ -229,6 +239,8 @@ class Page {
   async closeModel(): Promise<void> {
     const project = this.needed();
     if (!project) return;
+    const about = "They are kept nowhere else. Save text under Edit saves them as files.";
+    if (this.editor.changed && !(await this.dialogs.ask(`Close ${this.summary?.name ?? "the model"} with its edits?`, about, "Close, and lose the edits", "Keep it open"))) return;
     try {
       await this.program.close(project.id);
     } catch (error) {
@@ -240,10 +252,20 @@ class Page {
   /** The model that is shown is no longer open. */
   private async gone(): Promise<void> {
     const name = this.summary?.name ?? "The model";
+    const texts = this.editor.edited ? this.editor.texts() : null;
     this.leave();
     await this.listProjects(-1).catch(() => undefined);
     await this.start();
-    this.say(`${name} was closed.`);
+    this.say(`${name} was closed.`, "program");
+    if (texts && (await this.dialogs.ask(`${name} was closed. Save what you have edited?`, "It was closed elsewhere, before the edits were run.", "Save the texts", "Discard the edits"))) {
+      for (const { name, text } of [...texts.files, texts.property]) save(short(name) || "property.mcl", new Blob([text], { type: "text/plain" }));
+    }
+  }
+
+  /** Asks before edits are lost that were not run. */
+  private async mayLeave(): Promise<boolean> {
+    if (!this.editor.edited) return true;
+    return this.dialogs.ask(`Leave ${this.summary?.name ?? "the model"} with its edits?`, "They were not run yet, and are kept nowhere else.", "Discard the edits", "Keep editing");
   }
 
   private async listProjects(current: number): Promise<void> {
@@ -275,7 +297,8 @@ class Page {
     this.listing.show([], []);
     this.listing.say("");
     this.net.open(null);
-    this.closeOverlay();
+    this.note.settle("model", "walk");
+    this.dialogs.closeAll();
   }
 
   private use(backend: Backend): void {
@@ -294,6 +317,7 @@ class Page {
   private async told(status: Status): Promise<void> {
     this.status = status;
     this.showProgress(status);
+    if (status.running) this.note.settle("model");
     if (this.fetching) {
       this.again = true;
       return;
@@ -326,6 +350,7 @@ class Page {
       if (!kept) {
         this.generation = status.generation;
         this.walk.reset();
+        this.finder.clear();
         this.showDrawing(drawing);
         this.nth = 1;
         this.showSummary(summary);
@@ -450,13 +475,8 @@ class Page {
     void this.project?.cancel().catch((error: Error) => this.say(error.message));
   }
 
-  private sayTimer: number | undefined;
-
-  say(text: string): void {
-    this.note.textContent = text;
-    this.note.hidden = false;
-    window.clearTimeout(this.sayTimer);
-    this.sayTimer = window.setTimeout(() => (this.note.hidden = true), 8000);
+  say(text: string, topic: Topic = "model"): void {
+    this.note.say(text, topic);
   }
 
   private labelOf(scene: Scene, edge: number): string {
@@ -744,23 +764,11 @@ class Page {
     }
   }
 
-  // Overlays.
-
-  private openOverlay(element: HTMLElement): void {
-    this.closeOverlay();
-    this.overlay = element;
-    document.body.append(element);
-    element.querySelector<HTMLElement>("button")?.focus();
-  }
-
-  private closeOverlay(): void {
-    this.overlay?.remove();
-    this.overlay = null;
-  }
+  // Dialogs.
 
   help(): void {
-    if (this.overlay) this.closeOverlay();
-    else this.openOverlay(helpOf(this.keys, () => this.closeOverlay()));
+    if (this.dialogs.top?.id === "help") this.dialogs.close();
+    else if (!this.dialogs.top) this.dialogs.open(helpOf(this.keys, () => this.dialogs.close()), () => this.dialogs.close());
   }
 
   /** Looks at the present state of the walk. */
@@ -776,28 +784,33 @@ class Page {
     if (this.snapshot) return void this.needed();
     try {
       const [entries, files] = await Promise.all([this.program.gallery(), this.program.files()]);
-      const open = (what: Parameters<Program["open"]>[0]) => {
+      const open = async (what: Parameters<Program["open"]>[0]) => {
+        if (!(await this.mayLeave())) return;
         this.program.open(what).then(
           (id) => this.open(id),
           (error: Error) => this.say(error.message),
         );
       };
-      this.openOverlay(galleryOf(entries, files, open, (text) => this.say(text), this.backend ? () => this.closeOverlay() : null));
+      // Opened before the answer came, by another press of the key.
+      if (this.dialogs.top) return;
+      const close = this.backend ? () => this.dialogs.close() : null;
+      this.dialogs.open(galleryOf(entries, files, (what) => void open(what), (text) => this.say(text), close), close);
     } catch (error) {
       this.say((error as Error).message);
     }
   }
 
   private escape(): void {
-    if (this.overlay && this.backend) this.closeOverlay();
-    else if (this.net.dismiss()) return;
-    else if (this.status?.running) this.cancel();
+    if (this.dialogs.dismiss() || this.net.dismiss()) return;
+    this.note.settle("model", "walk", "program");
+    if (this.status?.running) this.cancel();
     else if (this.coverage.cancel() || this.conformance.cancel()) return;
     else {
       this.finder.clear();
       this.space.highlight("found", []);
       this.space.highlight("selected", []);
       this.listing.light([]);
+      this.listing.say("");
     }
   }
 
@@ -861,8 +874,8 @@ class Page {
       key("S", ["s"], "save the picture", () => void this.saveImage()),
       key("E", ["e"], "save this view as a page", () => void this.share()),
       key("T", ["t"], "light or dark", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark")),
-      key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()),
-      key("?", ["?"], "these keys", () => this.help()),
+      { ...key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()), always: true },
+      { ...key("?", ["?"], "these keys", () => this.help()), always: true },
     ];
   }
 }
