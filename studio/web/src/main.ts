@@ -14,6 +14,7 @@ import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
 import { Note, type Topic } from "./note";
 import { DARK, LIGHT } from "./palette";
+import { dotOf, MOST_LINES, pngOf, svgOf } from "./pictures";
 import { Space, type Hit } from "./space";
 import "./style.css";
 import { Walk } from "./walk";
@@ -164,8 +165,7 @@ class Page {
       button("Labels", "Show labels (L)", () => this.flipLabels(), "labels"),
       live ? button("Layers", "Lay out by distance from the initial state, or freely (Y)", () => this.flipShape(), "shape-button") : "",
       live ? button("Collapse", "Draw regions without a choice as super-nodes, or every state (D)", () => this.flipDetail(), "detail") : "",
-      button("PNG", "Save the picture (S)", () => void this.saveImage(), "png"),
-      live ? button("Share", "Save this view as a page that works without the program (E)", () => void this.share(), "share") : "",
+      button("Save", "Save what is shown: PNG (S), SVG, DOT, or a page that works without the program (E)", () => this.saving(), "save"),
       button("◐", "Light or dark (T)", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark"), "theme"),
       button("?", "Keys (?)", () => this.help(), "help-button"),
     );
@@ -751,8 +751,44 @@ class Page {
     }
   }
 
-  async saveImage(): Promise<void> {
-    save(`${this.summary?.name ?? "watershed"}.png`, await this.space.image());
+  /** Saves what is shown, as a picture or as a graph. */
+  async savePicture(format: "png" | "svg" | "dot"): Promise<void> {
+    const { scene, summary, space, palette } = this;
+    if (!scene || !summary) return this.say("There is nothing to save: open a model first.");
+    const verdict = summary.explanation ? `, ${summary.explanation.property} ${summary.explanation.verdict ? "holds" : "is violated"}` : "";
+    const frame = { heading: `${summary.name}${verdict}: ${this.sizes.textContent}`, signs: this.legend.signs, palette };
+    const file = `${summary.name}.${format}`;
+    try {
+      if (format === "dot") return save(file, new Blob([dotOf(scene, (edge) => space.shows(edge), (edge) => this.labelOf(scene, edge), summary.name, palette)], { type: "text/vnd.graphviz" }));
+      if (format === "png") return save(file, await pngOf(space.image(), space.sketch(), frame));
+      if (space.shownEdges() > MOST_LINES) return this.say(`That is too much for an SVG: more than ${count(MOST_LINES, "transition")}. Collapse the picture (D), or save a PNG.`);
+      save(file, new Blob([svgOf(space.sketch(), frame)], { type: "image/svg+xml" }));
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  /** What can be saved. */
+  private saving(): void {
+    if (this.dialogs.top) return;
+    const close = () => this.dialogs.close();
+    const row = (id: string, text: string, about: string, does: () => void) => {
+      const one = button("", about, () => (close(), does()), id);
+      one.className = "card";
+      one.append(make("b", { textContent: text }), make("span", { textContent: about }));
+      return one;
+    };
+    const sheet = make(
+      "div",
+      { className: "sheet", id: "saving" },
+      make("h1", { textContent: "Save" }),
+      row("save-png", "PNG (S)", "The picture, with its labels and the legend", () => void this.savePicture("png")),
+      row("save-svg", "SVG", "The same as shapes, for papers and slides", () => void this.savePicture("svg")),
+      row("save-dot", "DOT", "What is shown as a graph, for Graphviz and other programs", () => void this.savePicture("dot")),
+      this.snapshot ? "" : row("save-page", "Page (E)", "This view as a page that works without the program", () => void this.share()),
+      button("Close", "Close (Esc)", close),
+    );
+    this.dialogs.open(sheet, close);
   }
 
   async share(): Promise<void> {
@@ -871,7 +907,7 @@ class Page {
         if (this.coverage.enabled.length === 0) void this.coverage.run();
       }),
       key("Ctrl+Enter", [], "run the edited texts", () => undefined),
-      key("S", ["s"], "save the picture", () => void this.saveImage()),
+      key("S", ["s"], "save the picture", () => void this.savePicture("png")),
       key("E", ["e"], "save this view as a page", () => void this.share()),
       key("T", ["t"], "light or dark", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark")),
       { ...key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()), always: true },

@@ -35,6 +35,17 @@ const WIDTHS: Record<LayerName, number> = { correct: 2.2, incorrect: 3.2, neutra
 
 export type Hit = { node: number } | { edge: number } | null;
 
+/** What is on the screen, as shapes. */
+export interface Sketch {
+  width: number;
+  height: number;
+  background: string;
+  lines: { points: [number, number][]; colour: string; width: number; dashed: boolean; faint: boolean; arrow: boolean }[];
+  /** The farthest first. */
+  nodes: { node: number; x: number; y: number; radius: number; box: boolean; fill: string; rim: string; marked: boolean }[];
+  texts: { text: string; x: number; y: number; layer: string }[];
+}
+
 const VERTEX = `
 attribute float size; attribute vec3 fill; attribute vec3 rim; attribute float box;
 varying vec3 vFill; varying vec3 vRim; varying float vBox; varying float vPixels;
@@ -733,12 +744,25 @@ export class Space {
   }
 
   private placeLabels(): void {
-    const scene = this.scene;
     if (this.moving !== undefined) {
       // Text is slow to lay out: it comes back with the other details.
       if (this.labelLayer.childElementCount > 0) this.labelLayer.replaceChildren();
       return;
     }
+    this.labelLayer.replaceChildren(
+      ...this.texts().map(({ text, x, y, layer }) => {
+        const label = document.createElement("span");
+        label.textContent = text;
+        label.className = layer;
+        label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
+        return label;
+      }),
+    );
+  }
+
+  /** The labels that are shown, where there is room for them. */
+  private texts(): Sketch["texts"] {
+    const scene = this.scene;
     const wanted: [number, string, THREE.Vector3, string][] = [];
     if (scene && this.showLabels) {
       // What is walked or found comes first where there is no room for all.
@@ -760,7 +784,7 @@ export class Space {
       }
     }
     const { clientWidth: width, clientHeight: height } = this.holder;
-    const texts: HTMLElement[] = [];
+    const texts: Sketch["texts"] = [];
     const taken: [number, number, number][] = [];
     for (const [, text, place, layer] of wanted) {
       const at = place.project(this.camera);
@@ -768,13 +792,9 @@ export class Space {
       const [x, y, half] = [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height, 3.5 * text.length + 3];
       if (taken.some(([left, top, other]) => Math.abs(left - x) < half + other && Math.abs(top - y) < 14)) continue;
       taken.push([x, y, half]);
-      const label = document.createElement("span");
-      label.textContent = text;
-      label.className = layer;
-      label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
-      texts.push(label);
+      texts.push({ text, x, y, layer });
     }
-    this.labelLayer.replaceChildren(...texts);
+    return texts;
   }
 
   private point(node: number): THREE.Vector3 {
@@ -931,13 +951,66 @@ export class Space {
     return (1000 * frames) / (performance.now() - start);
   }
 
-  image(): Promise<Blob> {
+  /** Everything in full detail: a canvas to take the picture from. */
+  image(): HTMLCanvasElement {
     this.rest();
     this.render();
     while (this.upto < 1) this.refine();
-    return new Promise((done, fail) =>
-      this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser could not produce an image"))), "image/png"),
-    );
+    return this.canvas;
+  }
+
+  /** Whether a drawn transition passes the filter. */
+  shows(edge: number): boolean {
+    return !this.hidden[edge];
+  }
+
+  /** What is on the screen, as shapes. */
+  sketch(): Sketch {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const sketch: Sketch = { width, height, background: this.palette.background, lines: [], nodes: [], texts: this.texts() };
+    const scene = this.scene;
+    if (!scene) return sketch;
+    const screen = this.project();
+    const at = (place: THREE.Vector3): [number, number] => {
+      place.project(this.camera);
+      return [((place.x + 1) / 2) * width, ((1 - place.y) / 2) * height];
+    };
+    // What lies behind the camera can't be drawn.
+    const seen = (edge: number) => screen[3 * scene.sources[edge]! + 2]! > 0 && screen[3 * scene.targets[edge]! + 2]! > 0;
+    const ends = (edge: number): [number, number][] =>
+      this.bends[edge] === 0
+        ? [scene.sources[edge]!, scene.targets[edge]!].map((node) => [screen[3 * node]!, screen[3 * node + 1]!])
+        : this.curve(edge).map((place) => at(new THREE.Vector3(...place)));
+    for (const layer of LAYERS) {
+      const faint = layer === "after";
+      const colour = this.palette.tags[faint ? "incorrect" : layer];
+      const width = this.detailed ? WIDTHS[layer] : 1;
+      for (let edge = 0; edge < scene.edges.length; edge++) {
+        if (this.hidden[edge] || this.layerOf(edge) !== layer || !seen(edge)) continue;
+        sketch.lines.push({ points: ends(edge), colour, width, dashed: layer === "correct", faint, arrow: this.detailed });
+      }
+    }
+    for (const { lines, edges } of this.highlights.values()) {
+      const material = (lines.object as THREE.Mesh).material as LineMaterial | THREE.LineBasicMaterial;
+      const colour = `#${material.color.getHexString()}`;
+      const width = material instanceof LineMaterial ? material.linewidth / this.density : 1;
+      for (const edge of edges) if (seen(edge)) sketch.lines.push({ points: ends(edge), colour, width, dashed: false, faint: false, arrow: false });
+    }
+    const scale = height / Math.tan((this.camera.fov * Math.PI) / 360);
+    const colour = (name: string, node: number) => {
+      const values = this.points!.geometry.getAttribute(name) as THREE.BufferAttribute;
+      return `#${new THREE.Color().fromBufferAttribute(values, node).getHexString()}`;
+    };
+    for (let node = 0; node < scene.nodes.length; node++) {
+      const depth = screen[3 * node + 2]!;
+      if (depth <= 0) continue;
+      const [box, size] = [(scene.flags[node]! & FLAG.region) !== 0, this.size(node)];
+      const least = size > 0.35 && !box ? 10 : 2.5;
+      const radius = Math.min(34, Math.max(least, (size * scale) / depth)) / 2;
+      sketch.nodes.push({ node, x: screen[3 * node]!, y: screen[3 * node + 1]!, radius, box, fill: colour("fill", node), rim: colour("rim", node), marked: node === this.marked });
+    }
+    sketch.nodes.sort((a, b) => screen[3 * b.node + 2]! - screen[3 * a.node + 2]!);
+    return sketch;
   }
 }
 
