@@ -33,6 +33,7 @@ mod project;
 mod regions;
 mod scene;
 mod server;
+mod trace;
 
 pub use conformance::Traces;
 pub use server::{Beside, CantServe, Settings, Studio};

@@ -12,12 +12,16 @@ import { Legend } from "./legend";
 import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
 import { DARK, LIGHT } from "./palette";
+import { PropertyTable } from "./properties";
 import { Space, type Hit } from "./space";
 import "./style.css";
+import { Suspects } from "./suspects";
+import { TracePanel } from "./trace";
+import { flat } from "./values";
 import { Walk } from "./walk";
-import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Drawing, type Look, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
+import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
-type Panel = "source" | "net" | "walk" | "conformance" | "edit" | "coverage";
+type Panel = "source" | "net" | "walk" | "trace" | "conformance" | "edit" | "coverage";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -54,7 +58,7 @@ class Page {
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
   private closing = button("✕", "Close this model (Shift+Q)", () => void this.closeModel(), "close-model");
-  private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
+  private property = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
   private starts = make("select", { id: "starts", hidden: true, title: "What to start with" });
   private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
   private panels: Record<Panel, HTMLElement>;
@@ -62,7 +66,7 @@ class Page {
 
   readonly space: Space;
   readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
-  readonly listing = new Listing((file, line) => void this.lightLine(file, line));
+  readonly listing = new Listing((file, line, column) => void this.lightLine(file, line, column));
   readonly walk: Walk;
   readonly net: NetPanel;
   readonly editor = new Editor((texts) => void this.run(texts));
@@ -85,6 +89,13 @@ class Page {
     (text) => this.say(text),
   );
   readonly choices = new Choices((choice) => void this.showChoice(choice));
+  readonly properties = new PropertyTable((name) => this.editor.choose(name));
+  readonly suspects = new Suspects((suspect) => this.openSource([suspect], suspect.reason));
+  readonly trace = new TracePanel({
+    trace: (start, edges) => this.asked().trace(start, edges),
+    jump: (cursor) => void this.walk.jump(cursor),
+    open: (places, word) => this.openSource(places, word),
+  });
   readonly finder: Finder;
   private keys: Key[];
 
@@ -93,12 +104,14 @@ class Page {
       state: (node) => this.asked().state(node),
       walked: (path, cursor, node) => {
         this.net.show(this.walk.here);
+        void this.trace.show(this.walk.moment);
         void this.drawWalk(path, cursor, node);
       },
       look: (edge) => void this.lookAtEdge(edge),
       say: (text) => this.say(text),
       wantCounterexample: (which) => void this.counterexample(which),
       wantTraceFile: () => this.pickTrace(),
+      wantWay: () => void this.wayHere(),
     });
     this.net = new NetPanel({
       take: (step) => void this.walk.forward(step),
@@ -116,7 +129,7 @@ class Page {
       },
       (node) => void this.visit(node),
     );
-    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
+    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, trace: this.trace.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
     this.build();
     this.space = new Space(this.holder);
@@ -132,10 +145,10 @@ class Page {
     const tabs = (Object.keys(this.panels) as Panel[])
       .filter((panel) => live || (panel !== "edit" && panel !== "coverage" && panel !== "conformance"))
       .map((panel) => {
-        const words = { source: "Source", net: "Net", walk: "Walk", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
+        const words = { source: "Source", net: "Net", walk: "Walk", trace: "Trace", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
         return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
       });
-    this.properties.onchange = () => this.editor.choose(this.properties.value || null);
+    this.property.onchange = () => this.editor.choose(this.property.value || null);
     this.starts.onchange = () => this.editor.start(this.starts.value);
     this.projects.onchange = () => this.open(Number(this.projects.value));
     const header = make(
@@ -147,7 +160,7 @@ class Page {
       this.title,
       live ? this.closing : "",
       live ? this.starts : "",
-      live ? this.properties : "",
+      live ? this.property : "",
       this.sizes,
       make("span", { className: "gap" }),
       button("Fit", "Show everything from the front (F)", () => this.space.fit(), "fit"),
@@ -159,7 +172,7 @@ class Page {
       button("◐", "Light or dark (T)", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark"), "theme"),
       button("?", "Keys (?)", () => this.help(), "help-button"),
     );
-    const left = make("aside", { className: "left" }, this.finder.element, this.choices.element, this.legend.element);
+    const left = make("aside", { className: "left" }, this.finder.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
     const right = make("aside", { className: "right" }, make("nav", { className: "tabs" }, ...tabs), ...Object.values(this.panels));
     this.holder.append(this.tooltip, this.note, this.progress);
     document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right));
@@ -176,7 +189,7 @@ class Page {
 
   /** Shows the walk, unless it is followed in the net. */
   private showWalk(): void {
-    if (this.net.element.hidden) this.show("walk");
+    if (this.net.element.hidden && this.trace.element.hidden) this.show("walk");
   }
 
   /** Shows the drawing of the model, if it has one. */
@@ -191,6 +204,7 @@ class Page {
       element.hidden = name !== panel;
       document.getElementById(`tab-${name}`)?.classList.toggle("on", name === panel);
     }
+    if (panel === "trace") void this.trace.show(this.walk.moment);
   }
 
   private async start(): Promise<void> {
@@ -264,7 +278,7 @@ class Page {
     this.showConformance(0);
     this.arranged = "";
     this.lost.hidden = this.progress.hidden = this.tooltip.hidden = this.closing.hidden = true;
-    this.properties.hidden = this.starts.hidden = true;
+    this.property.hidden = this.starts.hidden = true;
     this.title.textContent = this.sizes.textContent = "";
     this.space.empty();
     this.walk.reset();
@@ -272,6 +286,9 @@ class Page {
     this.editor.forget();
     this.coverage.show([]);
     this.choices.clear();
+    this.properties.show(null);
+    this.suspects.show(null);
+    this.trace.clear();
     this.listing.show([], []);
     this.listing.say("");
     this.net.open(null);
@@ -389,11 +406,11 @@ class Page {
   private showSummary(summary: Summary): void {
     this.title.textContent = summary.name;
     document.title = `${summary.name} · Watershed Studio`;
-    this.properties.replaceChildren(
+    this.property.replaceChildren(
       make("option", { value: "", textContent: "first violated property" }),
-      ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.texts.chosen })),
+      ...summary.properties.map(({ property: name }) => make("option", { value: name, textContent: name, selected: name === summary.texts.chosen })),
     );
-    this.properties.hidden = summary.properties.length < 2;
+    this.property.hidden = summary.properties.length < 2;
     // The first needs no name to start with.
     const known = summary.starts.map(({ root, about }, at) => ({ value: at === 0 ? "" : root, textContent: about ? `${root}: ${about}` : root }));
     const start = summary.texts.root ?? "";
@@ -401,6 +418,9 @@ class Page {
     this.starts.replaceChildren(...known.map((one) => make("option", { ...one, selected: one.value === value })));
     this.starts.hidden = !known.some((one) => one.value === value);
     this.choices.show(summary);
+    this.properties.show(this.snapshot ? null : summary);
+    this.suspects.show(summary);
+    this.trace.clear();
     this.listing.show(summary.files, summary.explanation?.source ?? []);
     this.legend.show(this.palette, summary.explanation);
     this.editor.show(summary);
@@ -546,7 +566,7 @@ class Page {
         if (state.initial) lines.push(make("div", { textContent: "initial" }));
         if (state.goal) lines.push(make("div", { className: "incorrect", textContent: "the property is violated here" }));
         if (state.kind) lines.push(make("div", { textContent: `neighbourhood ${state.kind}, choice ${(state.choice ?? 0) + 1}` }));
-        state.values.slice(0, 12).forEach(([name, value]) => lines.push(make("div", { textContent: `${name} = ${value}` })));
+        flat(state.instances).slice(0, 12).forEach(([name, value]) => lines.push(make("div", { textContent: `${name} = ${value}` })));
       }
     } catch (error) {
       lines.push(make("div", { textContent: (error as Error).message }));
@@ -592,13 +612,25 @@ class Page {
     }
   }
 
-  private async lightLine(file: string, line: number): Promise<void> {
+  /** Opens the source at some places. */
+  private openSource(places: Place[], word: string): void {
+    this.show("source");
+    this.listing.light(places);
+    this.listing.say(word);
+  }
+
+  /** The construct at a column, where there is one, or the whole line. */
+  private async lightLine(file: string, line: number, column?: number): Promise<void> {
     try {
-      const found = await this.asked().line(file, line);
+      const found = await this.asked().line(file, line, column);
       this.space.highlight("found", found.drawn);
-      this.listing.light([{ file, line, column: 1, end_line: line, end_column: 1 }]);
+      const at = (one: Place) => one.file === file && one.line === line && one.column === column;
+      const construct = column === undefined ? undefined : this.summary?.explanation?.source.find((one) => one.kind === "action" && at(one));
+      const text = this.summary?.files.find((one) => one.name === file)?.text.split("\n")[line - 1] ?? "";
+      this.listing.light([construct ?? { file, line, column: 1, end_line: line, end_column: text.length + 1 }]);
       const hidden = found.total > 0 && found.drawn.length === 0 ? ", all inside super-nodes" : found.partial ? " outside super-nodes" : "";
-      this.listing.say(found.total ? `Line ${line} takes part in ${count(found.total, "transition")}${hidden}.` : `Line ${line} takes part in no transition.`);
+      const what = construct ? `The action at ${line}:${column}` : `Line ${line}`;
+      this.listing.say(found.total ? `${what} takes part in ${count(found.total, "transition")}${hidden}.` : `${what} takes part in no transition.`);
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -616,10 +648,11 @@ class Page {
     this.scene.sources.forEach((source, edge) => {
       if (members.has(source)) drawn.add(edge);
     });
-    this.space.highlight("found", [...drawn]);
-    if (nodes[0] !== undefined) this.space.mark(nodes[0]);
+    this.space.highlight("choice", [...drawn]);
+    this.space.ring(nodes);
+    if (nodes.length > 0) this.space.follow(nodes);
     const places = [...choice.incorrect, ...choice.correct].flatMap((exit) => exit.actions);
-    this.listing.light(places);
+    if (places.length > 0) this.openSource(places, "These actions compete there.");
     if (nodes.length === 0) this.say("These states are inside super-nodes.");
   }
 
@@ -639,8 +672,18 @@ class Page {
     scene.edges.forEach((edge, at) => of.set(edge, at));
     const drawn = path.map((step) => of.get(step.edge));
     this.space.highlight("path", drawn.filter((one): one is number => one !== undefined));
+    if (path.length > 0 && place) this.space.follow([place.place]);
     const step = path[cursor - 1];
     if (step) void this.lookAtEdge(step.edge);
+  }
+
+  /** Walks a shortest way to the present state. */
+  private async wayHere(): Promise<void> {
+    try {
+      await this.load(await this.asked().way(this.walk.node), true);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
   }
 
   /** Marks a state of the model in the picture, or none. */
@@ -666,9 +709,9 @@ class Page {
     }
   }
 
-  private async load(run: Parameters<Walk["load"]>[0]): Promise<void> {
+  private async load(run: Parameters<Walk["load"]>[0], end = false): Promise<void> {
     if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
-    await this.walk.load(run);
+    await this.walk.load(run, end);
     this.showWalk();
   }
 
@@ -797,6 +840,8 @@ class Page {
       this.finder.clear();
       this.space.highlight("found", []);
       this.space.highlight("selected", []);
+      this.space.highlight("choice", []);
+      this.space.ring([]);
       this.listing.light([]);
     }
   }
@@ -815,6 +860,8 @@ class Page {
       key("N", ["n"], "the next longer counterexample", () => void this.counterexample("next")),
       key("R", ["r"], "a random counterexample", () => void this.counterexample("random")),
       key("I", ["i"], "a counterexample from a file", () => this.pickTrace()),
+      key("H", ["h"], "a shortest way to the current state", () => void this.wayHere()),
+      key("Z", ["z"], "the walk as a table, with lanes and values", () => this.show("trace")),
       key("P", ["p", " "], "play or pause", () => this.walk.play()),
       key("A", ["a"], "only the steps that matter", () => this.walk.flipAbstracted()),
       key("W", ["w"], "save the walk", () => this.walk.saveTrace("txt")),

@@ -1,6 +1,7 @@
 // The token game: the drawing of a net with the tokens of the present state, played by firing its transitions.
 import { button, count, make, refill } from "./dom";
 import { drawingOf } from "./svg";
+import { flat } from "./values";
 import type { Drawing, StateAnswer, Transition } from "./wire";
 
 export interface NetHost {
@@ -190,7 +191,7 @@ export class NetPanel {
   private showTokens(state: StateAnswer | null): void {
     // Places of the same name come in the same order in the drawing and in a state.
     const values = new Map<string, string[]>();
-    for (const [name, value] of state?.values ?? []) values.set(name, [...(values.get(name) ?? []), value]);
+    for (const [name, value] of flat(state?.instances ?? [])) values.set(name, [...(values.get(name) ?? []), value]);
     const shortened: HTMLElement[] = [];
     for (const { name, group, tokens, title, ellipse, radius } of this.places) {
       const value = values.get(name)?.shift();
