@@ -1,16 +1,17 @@
 //! What the page asks about an opened model, answered as JSON.
 
-use explain::{Kind, NotACounterexample, Run, Step, Tag};
-use model::{MarkId, MarkKind};
+use explain::{Kind, NotACounterexample, Run, Tag};
+use model::{Mark, MarkId, MarkKind};
 use rayon::prelude::*;
 use regex::Regex;
-use report::Explanation;
+use report::{Explanation, InstanceValue, InstanceValues, PropertyRow};
 use serde::{Deserialize, Serialize};
 
 use crate::opening::{Message, Opened, Place, Request, Start, Text};
 use crate::picture::NONE;
 use crate::project::View;
 use crate::scene::Scene;
+use crate::trace::Walked;
 
 /// The most transitions that are listed of a state, and the most states that a search finds.
 const MOST_LISTED: usize = 500;
@@ -28,7 +29,7 @@ pub struct Summary {
     /// Labels by number.
     labels: Vec<String>,
     explanation: Option<Explanation>,
-    properties: Vec<String>,
+    properties: Vec<PropertyRow>,
     warnings: Vec<Message>,
     remark: Option<String>,
     /// The files of what is open, imported modules included, the model itself first.
@@ -125,8 +126,8 @@ pub struct State {
     node: u32,
     /// The state's number in the system; nothing for the sink.
     state: Option<u32>,
-    /// Names and values.
-    values: Vec<(String, String)>,
+    /// Names and values, by instance.
+    instances: Vec<InstanceValues>,
     kind: Option<&'static str>,
     choice: Option<u32>,
     initial: bool,
@@ -178,7 +179,8 @@ fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
     }
 }
 
-fn tag_word(tag: u8) -> &'static str {
+/// The word for a tag.
+pub fn tag_word(tag: u8) -> &'static str {
     Tag::ALL[usize::from(tag)].word()
 }
 
@@ -197,7 +199,7 @@ pub fn state(opened: &Opened, scene: &Scene, node: u32) -> Option<State> {
     Some(State {
         node,
         state: (state != NONE).then_some(state),
-        values: if state == NONE { Vec::new() } else { opened.subject.describe(state) },
+        instances: if state == NONE { Vec::new() } else { opened.subject.instances(state) },
         kind: kind.checked_sub(1).map(|at| Kind::ALL[usize::from(at)].key()),
         choice: Some(picture.choices[node as usize]).filter(|&choice| choice != NONE),
         initial: node == 0,
@@ -286,22 +288,29 @@ fn found_transitions(opened: &Opened, scene: &Scene, wanted: &dyn Fn(usize) -> b
     found
 }
 
-/// The transitions that a line takes part in.
-pub fn line(opened: &Opened, scene: &Scene, file: &str, line: usize) -> Found {
+/// The transitions that a line takes part in or, where a column is given, the smallest construct there, if there is one.
+pub fn line(opened: &Opened, scene: &Scene, file: &str, line: usize, column: Option<usize>) -> Found {
     let mut origins: rustc_hash::FxHashMap<u32, bool> = Default::default();
     let mut marks: Vec<bool> = Vec::new();
     if let (Some(sources), Some(provenance)) = (opened.subject.sources(), opened.subject.provenance()) {
-        marks = provenance
-            .marks()
-            .iter()
-            .map(|mark| {
-                let place = Place::of(mark.span, sources);
-                // A block is as wide as a process: it would light up everything.
-                mark.kind != MarkKind::Block
-                    && place.file == file
-                    && (place.line..=place.end_line).contains(&line)
-            })
-            .collect();
+        let places: Vec<Place> =
+            provenance.marks().iter().map(|mark| Place::of(mark.span, sources)).collect();
+        let touches = |(mark, place): (&Mark, &Place)| {
+            // A block is as wide as a process: it would light up everything.
+            mark.kind != MarkKind::Block
+                && place.file == file
+                && (place.line..=place.end_line).contains(&line)
+        };
+        marks = provenance.marks().iter().zip(&places).map(touches).collect();
+        let holds = |place: &Place| {
+            let at = (line, column.unwrap_or(0));
+            (place.line, place.column) <= at && at < (place.end_line, place.end_column)
+        };
+        let around = (0..marks.len()).filter(|&at| marks[at] && holds(&places[at]));
+        if let Some(smallest) = around.min_by_key(|&at| provenance.marks()[at].span.range().len()) {
+            let place = places[smallest].clone();
+            marks.iter_mut().zip(&places).for_each(|(mark, other)| *mark &= *other == place);
+        }
         for &origin in opened.subject.lts().origins().unwrap_or_default() {
             origins
                 .entry(origin.raw())
@@ -352,6 +361,12 @@ pub enum NoAnswer {
     /// What was tagged once can't be tagged again.
     #[error("the counterexamples of this property can't be computed again")]
     Untagged,
+    /// Nothing leads there.
+    #[error("no way leads from the initial state to this one")]
+    NoWay,
+    /// Transitions don't follow each other.
+    #[error("these transitions are not a walk")]
+    NotAWalk,
     /// There are fewer.
     #[error("there are no more: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
@@ -385,10 +400,16 @@ pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Re
                 if state == NONE {
                     return None;
                 }
-                let values = opened.subject.describe(state);
+                let instances = opened.subject.instances(state);
                 let number = format!("state {state}");
-                let mut text = values.iter().map(|(name, value)| format!("{name} = {value}"));
-                if let Some(text) = text.find(|text| pattern.is_match(text)) {
+                let of = |one: &InstanceValues| {
+                    let dot = if one.instance.is_empty() { "" } else { "." };
+                    let text = |value: &InstanceValue| {
+                        format!("{}{dot}{} = {}", one.instance, value.name, value.value)
+                    };
+                    one.values.iter().map(text).collect::<Vec<String>>()
+                };
+                if let Some(text) = instances.iter().flat_map(of).find(|text| pattern.is_match(text)) {
                     return Some((node as u32, format!("{number}: {text}")));
                 }
                 pattern.is_match(&number).then_some((node as u32, number))
@@ -420,13 +441,20 @@ pub enum Wanted {
     Trace(Text),
 }
 
-/// A counterexample as transitions.
+/// A run from the initial state, as transitions.
 #[derive(Serialize)]
 pub struct Counterexample {
     steps: Vec<RunStep>,
     lasso: Option<usize>,
     /// The nodes that it passes, the initial one first.
     nodes: Vec<u32>,
+}
+
+impl Counterexample {
+    /// The walk along it.
+    pub fn walked(&self) -> Walked {
+        Walked { start: 0, edges: self.steps.iter().map(|step| step.transition.edge).collect() }
+    }
 }
 
 #[derive(Serialize)]
@@ -453,15 +481,8 @@ pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result
                 tagged.run_of_labels(&labels, lasso)?
             }
         };
-        let kept = tagged.abstraction(&run, None);
-        let mut nodes = vec![0];
-        let step = |(number, step): (usize, &Step)| RunStep {
-            transition: transition(opened, scene, step.at),
-            matters: kept.binary_search(&number).is_ok(),
-        };
-        let steps: Vec<RunStep> = run.steps.iter().enumerate().map(step).collect();
-        nodes.extend(steps.iter().map(|step| step.transition.target));
-        Ok(Counterexample { steps, lasso: run.lasso, nodes })
+        let steps: Vec<usize> = run.steps.iter().map(|step| step.at).collect();
+        Ok(run_of(opened, scene, &steps, run.lasso))
     });
     found.unwrap_or_else(|| Err(no_run(opened)))
 }
@@ -474,6 +495,23 @@ fn no_run(opened: &Opened) -> NoAnswer {
         None if opened.properties.is_empty() => NoAnswer::NoProperty,
         None => NoAnswer::Holds,
     }
+}
+
+/// A shortest way from the initial state to a node.
+pub fn way(opened: &Opened, scene: &Scene, node: u32) -> Result<Counterexample, NoAnswer> {
+    let known = (node as usize) < opened.picture.len();
+    let way = known.then(|| opened.picture.way_to(node)).flatten().ok_or(NoAnswer::NoWay)?;
+    Ok(run_of(opened, scene, &way, None))
+}
+
+fn run_of(opened: &Opened, scene: &Scene, steps: &[usize], lasso: Option<usize>) -> Counterexample {
+    let step = |&at: &usize| RunStep {
+        transition: transition(opened, scene, at),
+        matters: opened.picture.matters(at),
+    };
+    let steps: Vec<RunStep> = steps.iter().map(step).collect();
+    let nodes = std::iter::once(0).chain(steps.iter().map(|step| step.transition.target)).collect();
+    Counterexample { steps, lasso, nodes }
 }
 
 /// The labels of a trace, and where the part starts that it repeats.

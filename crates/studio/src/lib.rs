@@ -36,6 +36,7 @@ mod project;
 mod regions;
 mod scene;
 mod server;
+mod trace;
 
 pub use conformance::Traces;
 pub use connections::Patience;

@@ -193,14 +193,14 @@ impl Project {
     /// Opens other texts, in place of what is being opened.
     pub fn run(self: Arc<Self>, request: Arc<Request>) {
         let progress = Arc::new(Progress::new());
-        let attempt = {
+        let (attempt, before) = {
             let mut state = self.lock();
             state.progress.cancel();
             state.progress = Arc::clone(&progress);
             state.request = Arc::clone(&request);
             (state.running, state.stage) = (true, "waiting");
             state.attempt += 1;
-            state.attempt
+            (state.attempt, state.opened.clone())
         };
         self.tell();
         tokio::task::spawn_blocking(move || {
@@ -214,7 +214,8 @@ impl Project {
             };
             let found = guarded(|| {
                 let loaded = |judge| self.check(attempt, Arc::clone(&request), judge);
-                let opened = Opened::new(Arc::clone(&request), &progress, &stage, &loaded)?;
+                let opened =
+                    Opened::new(Arc::clone(&request), before.as_deref(), &progress, &stage, &loaded)?;
                 Ok((Regions::new(&opened.picture), opened))
             });
             let mut state = self.lock();

@@ -30,6 +30,7 @@ use crate::guard::{self, Guard};
 use crate::opening::{Opened, Request, Text};
 use crate::project::{CantChange, Change, Project, View};
 use crate::scene::{Scene, position_bytes};
+use crate::trace::{Walked, trace};
 use crate::{embedded, export, gallery};
 
 /// The largest request, in bytes.
@@ -215,6 +216,8 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>, patience: Patience) -> Router 
         .route("/api/projects/{id}/line", get(line))
         .route("/api/projects/{id}/search", get(search))
         .route("/api/projects/{id}/counterexample", post(counterexample))
+        .route("/api/projects/{id}/way/{node}", get(way))
+        .route("/api/projects/{id}/trace", post(traced))
         .route("/api/projects/{id}/coverage", post(covered))
         .route("/api/projects/{id}/conformance", get(conformance))
         .route("/api/projects/{id}/conformance/{failure}", get(walk))
@@ -467,6 +470,7 @@ async fn edge(State(shared): Everything, Path((id, edge)): Path<(u32, usize)>) -
 struct Line {
     file: String,
     line: usize,
+    column: Option<usize>,
 }
 
 async fn line(
@@ -475,7 +479,11 @@ async fn line(
     Query(wanted): Query<Line>,
 ) -> Answer<Response> {
     let (opened, scene) = opened(&*find(&shared, id)?)?;
-    slowly(move || Ok(Json(answers::line(&opened, &scene, &wanted.file, wanted.line)).into_response())).await
+    slowly(move || {
+        let Line { file, line, column } = wanted;
+        Ok(Json(answers::line(&opened, &scene, &file, line, column)).into_response())
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -501,6 +509,20 @@ async fn counterexample(
 ) -> Answer<Response> {
     let (opened, scene) = opened(&*find(&shared, id)?)?;
     slowly(move || Ok(Json(answers::counterexample(&opened, &scene, &wanted)?).into_response())).await
+}
+
+async fn way(State(shared): Everything, Path((id, node)): Path<(u32, u32)>) -> Answer<Response> {
+    let (opened, scene) = opened(&*find(&shared, id)?)?;
+    slowly(move || Ok(Json(answers::way(&opened, &scene, node)?).into_response())).await
+}
+
+async fn traced(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(walked): Json<Walked>,
+) -> Answer<Response> {
+    let (opened, _) = opened(&*find(&shared, id)?)?;
+    slowly(move || Ok(Json(trace(&opened, &walked)?).into_response())).await
 }
 
 async fn covered(

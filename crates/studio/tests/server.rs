@@ -715,7 +715,13 @@ fn a_net_is_drawn_and_its_steps_say_what_fires() {
     assert!(drawing["svg"].as_str().unwrap().contains("id=\"p0-tokens\""));
     // The car and the tram have the same gate; where they are written tells which is which.
     let state = server.get(&format!("{base}/state/0")).json();
-    assert_eq!(state["values"], serde_json::json!([["Waiting", "{1, 2}"], ["Road", "2"]]));
+    let values: Vec<(&str, &str)> = state["instances"][0]["values"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["value"].as_str().unwrap()))
+        .collect();
+    assert_eq!(values, [("Waiting", "{1, 2}"), ("Road", "2")]);
     let mut fired: Vec<(String, String, Vec<u64>)> = Vec::new();
     for step in state["outgoing"].as_array().unwrap() {
         let lines = server.lines(&base, &step["edge"]);
@@ -741,12 +747,12 @@ fn named_markings_are_offered_to_start_with() {
     let base = server.open_files(&[("crossing.net", NET)], "", None);
     assert_eq!(roots(&base), ["RUSH", "NIGHT"]);
     let base = server.open_files(&[("crossing.net", NET)], "", Some("NIGHT"));
-    assert_eq!(server.get(&format!("{base}/state/0")).json()["values"][0][1], "{3}");
+    assert_eq!(server.get(&format!("{base}/state/0")).json()["instances"][0]["values"][0]["value"], "{3}");
     // The marking that the net starts with by itself comes first.
     let main = NET.replace("NIGHT", "Main");
     let base = server.open_files(&[("crossing.net", &main)], "", None);
     assert_eq!(roots(&base), ["Main", "RUSH"]);
-    assert_eq!(server.get(&format!("{base}/state/0")).json()["values"][0][1], "{3}");
+    assert_eq!(server.get(&format!("{base}/state/0")).json()["instances"][0]["values"][0]["value"], "{3}");
     // A net with one marking, or a model without any, leaves no choice.
     let one: String = NET.lines().filter(|line| !line.contains("NIGHT")).collect::<Vec<_>>().join("\n");
     assert!(roots(&server.open_files(&[("one.net", &one)], "", None)).is_empty());
@@ -900,4 +906,61 @@ fn a_model_without_traces_has_no_verdict() {
     let none = server.get(&format!("/api/projects/{id}/conformance")).json();
     assert_eq!((&none["running"], &none["verdict"]), (&false.into(), &serde_json::Value::Null));
     assert_eq!(server.get(&format!("/api/projects/{id}/conformance/0")).status, 404);
+}
+
+/// Two counters side by side, which may count for ever.
+const COUNTERS: &str = "module c is
+process COUNTER [STEP : any] (self : Nat) is
+   var n : Nat in n := 0; loop STEP (self, n); n := (n + 1) mod 3 end loop end var
+end process
+process MAIN [STEP : any] is par COUNTER [STEP] (1) || COUNTER [STEP] (2) end par end process
+end module";
+
+#[test]
+fn a_walk_is_told_step_by_step() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("c.lnt", COUNTERS)], "[ true* . \"STEP !2 !1\" ] false", None);
+    let way = |node: u64| server.get(&format!("{base}/way/{node}"));
+    let run = server.post(&format!("{base}/counterexample"), &serde_json::json!({ "nth": 1 })).json();
+    let steps = run["steps"].as_array().unwrap();
+    let edges: Vec<&serde_json::Value> = steps.iter().map(|step| &step["edge"]).collect();
+    let body = serde_json::json!({ "start": 0, "edges": edges });
+    let trace = server.post(&format!("{base}/trace"), &body).json();
+    assert_eq!(trace["lanes"], serde_json::json!({ "names": ["COUNTER (2)"], "touched": [[0], [0]] }));
+    assert_eq!(trace["steps"][1]["label"], "STEP !2 !1");
+    assert_eq!(trace["steps"][1]["tag"], "incorrect");
+    let value = |at: usize, instance: &str| {
+        let instances = trace["states"][at].as_array().unwrap();
+        instances.iter().find(|one| one["instance"] == instance).unwrap()["values"][0].clone()
+    };
+    let counted = serde_json::json!({ "name": "n", "value": "2", "before": "1", "changed": true });
+    assert_eq!(value(2, "COUNTER (2)"), counted);
+    assert_eq!(value(2, "COUNTER (1)")["changed"], false);
+    assert_eq!(value(0, "COUNTER (2)")["changed"], false, "nothing changes at the start");
+    // A shortest way is as long as the state is far away.
+    let end = run["nodes"].as_array().unwrap().last().unwrap().as_u64().unwrap();
+    assert_eq!(way(end).json()["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(way(0).json()["steps"], serde_json::json!([]));
+    assert_eq!(way(1_000_000).status, 422);
+    // What is not a walk is refused.
+    for (start, edges) in
+        [(1, vec![0]), (0, vec![4_000_000_000u32]), (4_000_000_000u32, vec![]), (0, vec![0, 0])]
+    {
+        let body = serde_json::json!({ "start": start, "edges": edges });
+        let reply = server.post(&format!("{base}/trace"), &body);
+        assert_eq!(reply.status, 422, "{body}: {}", reply.text());
+    }
+}
+
+#[test]
+fn a_column_tells_actions_of_one_line_apart() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("m.lnt", MODEL)], PROPERTY, None);
+    let found =
+        |column: &str| server.get(&format!("{base}/line?file=m.lnt&line=2{column}")).json()["total"].clone();
+    let at = |word: &str| format!("&column={}", MODEL.lines().nth(1).unwrap().find(word).unwrap() + 1);
+    assert_eq!(found(""), 3);
+    assert_eq!(found(&at("TEA")), 1);
+    assert_eq!(found(&at("BROKEN")), 1);
+    assert_eq!(found(&at("end")), 3, "no action is there");
 }

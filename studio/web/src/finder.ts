@@ -5,8 +5,8 @@ import type { Found } from "./wire";
 
 export class Finder {
   readonly element = make("section", { id: "finder" });
-  private input = make("input", { type: "search", id: "search", placeholder: "Search", title: "A regular expression, such as ^SEND or round = 3; press Enter to search (/)" });
-  private among = make("select", { id: "among", title: "What to search" });
+  private input = make("input", { type: "search", id: "search", placeholder: "Search", ariaLabel: "Search", title: "A regular expression, such as ^SEND or round = 3; press Enter to search (/)" });
+  private among = make("select", { id: "among", title: "What to search", ariaLabel: "What to search" });
   private result = make("div", { id: "found", className: "hint" });
 
   constructor(

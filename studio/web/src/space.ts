@@ -6,6 +6,7 @@ import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
 import type { Palette } from "./palette";
+import { Rings } from "./rings";
 import { FLAG, KINDS, TAGS, type Eye, type Filter, type Scene } from "./wire";
 
 /** Up to here transitions are wide, bent where several join the same states, and have arrows. */
@@ -34,6 +35,9 @@ type LayerName = (typeof LAYERS)[number];
 const WIDTHS: Record<LayerName, number> = { correct: 2.2, incorrect: 3.2, neutral: 1.8, after: 1.2 };
 
 export type Hit = { node: number } | { edge: number } | null;
+
+/** Why transitions are drawn over all others. */
+export type Highlight = "path" | "found" | "selected" | "choice";
 
 /** What is on the screen, as shapes. */
 export interface Sketch {
@@ -115,6 +119,11 @@ export class Space {
   private arrows: THREE.InstancedMesh | null = null;
   private marker: THREE.Mesh;
   private marked: number | null = null;
+  private rings: Rings;
+  /** How much of each drawn node a condition holds for, from 0 to 1; nothing where there is no condition. */
+  private painted: Map<number, number> | null = null;
+  /** Where the camera is on its way to. */
+  private travel: number | undefined;
   /** How strongly each drawn transition is bent: 0 for straight ones, 2 for loops. */
   private bends: Float32Array = new Float32Array();
   private hidden = new Uint8Array();
@@ -160,6 +169,8 @@ export class Space {
     this.marker.visible = false;
     this.marker.renderOrder = 10;
     this.world.add(this.marker);
+    this.rings = new Rings(this.density);
+    this.world.add(this.rings.object);
     new ResizeObserver(() => this.resize()).observe(holder);
     this.resize();
     let last = 0;
@@ -279,6 +290,7 @@ export class Space {
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
+    if (!this.turned) this.fit();
     this.draw();
   }
 
@@ -292,6 +304,7 @@ export class Space {
       const uniforms = this.points.material.uniforms;
       uniforms["scale"]!.value = height / Math.tan((this.camera.fov * Math.PI) / 360);
     }
+    this.rings.scale(height / Math.tan((this.camera.fov * Math.PI) / 360));
     if (this.marked !== null) {
       this.marker.position.copy(this.point(this.marked));
       this.marker.quaternion.copy(this.camera.quaternion);
@@ -306,6 +319,7 @@ export class Space {
     this.palette = palette;
     this.renderer.setClearColor(palette.background);
     (this.marker.material as THREE.MeshBasicMaterial).color.set(palette.path);
+    this.rings.colour(palette.found);
     if (this.scene) this.setScene(this.scene, this.labelOf);
   }
 
@@ -359,6 +373,8 @@ export class Space {
     this.points = this.arrows = null;
     this.marked = null;
     this.marker.visible = false;
+    this.painted = null;
+    this.ring([]);
   }
 
   private colours(scene: Scene, node: number): [string, string] {
@@ -372,6 +388,40 @@ export class Space {
     if (flags & FLAG.region) return [flags & FLAG.lost ? palette.lost : palette.region, palette.ink];
     if (flags & FLAG.goal) return [palette.goal, palette.goal];
     return flags & FLAG.lost ? [palette.lost, palette.lost] : [palette.node, palette.node];
+  }
+
+  /** What a condition makes of a colour: it fades where it does not hold, and is another one where it does. */
+  private mixed(colour: THREE.Color, node: number): THREE.Color {
+    const faded = colour.clone().lerp(new THREE.Color(this.palette.background), 0.75);
+    return faded.lerp(new THREE.Color(this.palette.found), this.painted!.get(node) ?? 0);
+  }
+
+  /** Colours nodes by how much of each a condition holds for; as they are without one. */
+  paint(painted: Map<number, number> | null): void {
+    this.painted = painted;
+    const fill = this.points?.geometry.getAttribute("fill") as THREE.BufferAttribute | undefined;
+    if (!this.scene || !fill) return;
+    for (let node = 0; node < this.scene.nodes.length; node++) {
+      const colour = new THREE.Color(this.colours(this.scene, node)[0]);
+      (painted ? this.mixed(colour, node) : colour).toArray(fill.array, 3 * node);
+    }
+    fill.needsUpdate = true;
+    this.draw();
+  }
+
+  /** How much of a drawn node the condition holds for, or nothing without one. */
+  paintedShare(node: number): number | null {
+    return this.painted ? (this.painted.get(node) ?? 0) : null;
+  }
+
+  /** Puts rings around nodes. */
+  ring(nodes: number[]): void {
+    this.rings.set(nodes, this.positions, (node) => this.size(node));
+    this.draw();
+  }
+
+  ringed(): number[] {
+    return this.rings.nodes;
   }
 
   /** How large a node is drawn, in units of space. */
@@ -400,6 +450,7 @@ export class Space {
       const [inside, outside] = this.colours(scene, node);
       colour(inside).toArray(fill, 3 * node);
       colour(outside).toArray(rim, 3 * node);
+      if (this.painted) this.mixed(colour(inside), node).toArray(fill, 3 * node);
     }
     // Neighbourhoods, the initial state and the sink first: they are drawn in any case.
     const means = (node: number) => (scene.flags[node]! & (7 | FLAG.initial | FLAG.sink)) !== 0;
@@ -571,7 +622,7 @@ export class Space {
     else this.placeMany(scene);
     for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
     if (this.arrows) this.placeArrows();
-    this.draw();
+    this.ring(this.rings.nodes);
   }
 
   private placeDetailed(scene: Scene): void {
@@ -706,28 +757,36 @@ export class Space {
     if (this.arrows!.instanceColor) this.arrows!.instanceColor.needsUpdate = true;
   }
 
-  /** Draws transitions over all others, under a name that a later call replaces. */
-  highlight(name: "path" | "found" | "selected", edges: number[]): void {
+  /** Draws transitions over all others, under a name that a later call replaces. Those of a choice keep their tags. */
+  highlight(name: Highlight, edges: number[]): void {
+    if (name === "choice") {
+      for (const tag of TAGS) {
+        const own = edges.filter((edge) => TAGS[this.scene!.tags[edge]! & 3] === tag);
+        this.overlay(`choice ${tag}`, own, this.palette.tags[tag], tag === "neutral" ? 3 : 6);
+      }
+    } else this.overlay(name, edges, name === "found" ? this.palette.found : this.palette.path, name === "selected" ? 6 : 4.5);
+    this.draw();
+  }
+
+  private overlay(name: string, edges: number[], colour: string, width: number): void {
     const before = this.highlights.get(name);
     if (before) {
       this.world.remove(before.lines.object);
       before.lines.dispose();
       this.highlights.delete(name);
     }
-    if (edges.length > 0 && this.scene) {
-      const colour = name === "found" ? this.palette.found : this.palette.path;
-      const thin = edges.length > MOST_WIDE ? this.thinLines("neutral", colour) : undefined;
-      const lines = thin ?? this.wideLines("neutral", name === "selected" ? 6 : 4.5, colour);
-      // Any first few of them are a fair sample.
-      const lit = thin ? Array.from(shuffle(edges.length), (at) => edges[at]!) : edges;
-      lines.set(this.segmentsOf(lit));
-      this.highlights.set(name, { lines, thin, edges: lit });
-    }
-    this.draw();
+    if (edges.length === 0 || !this.scene) return;
+    const thin = edges.length > MOST_WIDE ? this.thinLines("neutral", colour) : undefined;
+    const lines = thin ?? this.wideLines("neutral", width, colour);
+    // Any first few of them are a fair sample.
+    const lit = thin ? Array.from(shuffle(edges.length), (at) => edges[at]!) : edges;
+    lines.set(this.segmentsOf(lit));
+    this.highlights.set(name, { lines, thin, edges: lit });
   }
 
-  highlighted(name: "path" | "found" | "selected"): number[] {
-    return this.highlights.get(name)?.edges ?? [];
+  highlighted(name: Highlight): number[] {
+    const names = name === "choice" ? TAGS.map((tag) => `choice ${tag}`) : [name];
+    return names.flatMap((one) => this.highlights.get(one)?.edges ?? []);
   }
 
   /** Puts a ring around a node. */
@@ -906,13 +965,37 @@ export class Space {
 
   /** Moves the camera to look at a node, without turning. */
   lookAt(node: number): void {
+    this.shift(this.point(node).sub(this.controls.target));
+  }
+
+  private shift(by: THREE.Vector3): void {
     this.turned = true;
-    const to = this.point(node);
-    const from = this.camera.position.clone().sub(this.controls.target);
-    this.controls.target.copy(to);
-    this.camera.position.copy(to).add(from);
+    this.controls.target.add(by);
+    this.camera.position.add(by);
     this.controls.update();
     this.draw();
+  }
+
+  /** Moves the camera, as far as need be, until nodes are well inside the picture; the first of them if not all are. */
+  follow(nodes: number[]): void {
+    const outside = (node: number) => {
+      const at = this.point(node).project(this.camera);
+      return !(Math.abs(at.x) < 0.75 && Math.abs(at.y) < 0.75 && at.z < 1);
+    };
+    window.cancelAnimationFrame(this.travel ?? 0);
+    if (this.positions.length === 0 || !nodes.some(outside)) return;
+    const way = this.point(nodes[0]!).sub(this.controls.target);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const start = performance.now();
+    let done = 0;
+    const go = (now: number) => {
+      const share = still ? 1 : Math.min(1, Math.max(0, (now - start) / 250));
+      const eased = share * share * (3 - 2 * share);
+      this.shift(way.clone().multiplyScalar(eased - done));
+      done = eased;
+      if (share < 1) this.travel = requestAnimationFrame(go);
+    };
+    this.travel = requestAnimationFrame(go);
   }
 
   orbit(across: number, up: number): void {

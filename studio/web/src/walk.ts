@@ -1,5 +1,6 @@
 // Walking: a run with a cursor in it. Steps forward and backward, undo, playing, and traces to take away.
 import { button, count, make, refill, save } from "./dom";
+import { valuesOf } from "./values";
 import type { Counterexample, Moment, RunStep, StateAnswer, Transition } from "./wire";
 
 export interface WalkHost {
@@ -11,6 +12,7 @@ export interface WalkHost {
   say(text: string): void;
   wantCounterexample(which: "shortest" | "next" | "random"): void;
   wantTraceFile(): void;
+  wantWay(): void;
 }
 
 const NOWHERE: Moment = { start: 0, path: [], cursor: 0, lasso: null };
@@ -165,9 +167,19 @@ export class Walk {
     });
   }
 
-  load(run: Counterexample): Promise<void> {
+  /** Takes a run as the walk, at its start or at its end; tells whether there is one. Keys that are pressed meanwhile wait for it. */
+  async load(asked: Counterexample | Promise<Counterexample>, end = false): Promise<boolean> {
     this.pause();
-    return this.next(() => this.go({ start: 0, path: run.steps, cursor: 0, lasso: run.lasso }));
+    const run = Promise.resolve(asked);
+    // Whoever waits for it hears of it.
+    run.catch(() => undefined);
+    let loaded = false;
+    await this.next(async () => {
+      const { steps, lasso } = await run;
+      loaded = true;
+      await this.go({ start: 0, path: steps, cursor: end ? steps.length : 0, lasso });
+    });
+    return loaded;
   }
 
   flipAbstracted(): void {
@@ -240,8 +252,6 @@ export class Walk {
       : state.sink
         ? "Sink: safe for good"
         : `State ${state.state}${state.initial ? ", initial" : ""}${state.goal ? ", violation" : ""}${state.kind ? `, neighbourhood ${state.kind}` : ""}`;
-    const values = make("dl", { className: "values" });
-    state?.values.forEach(([name, value]) => values.append(make("dt", { textContent: name }), make("dd", { textContent: value })));
     const play = button(this.playing === undefined ? "▶ Play" : "⏸ Pause", "Play the walk step by step (P)", () => this.play(), "play");
     const box = make("input", { type: "checkbox", checked: this.abstracted, id: "abstracted", onchange: () => this.flipAbstracted() });
     refill(
@@ -264,7 +274,8 @@ export class Walk {
         make("label", { title: "Only the steps that belong to neighbourhoods (A)" }, box, " abstracted"),
       ),
       make("h3", { id: "here", textContent: title }),
-      values,
+      state ? valuesOf(state.instances) : "",
+      state && !state.initial ? make("div", { className: "bar" }, button("Shortest way here", "Walk a shortest way from the initial state to this one (H)", () => this.host.wantWay(), "way")) : "",
       state ? this.list(`${count(state.steps, "step")} from here`, "click to take it; ↑ and ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
       state && state.incoming.length > 0
         ? make(
