@@ -373,8 +373,8 @@ export class Space {
     if (kind > 0) return [palette.kinds[KINDS[kind - 1]!], rim];
     if (flags & FLAG.initial) return [palette.initial, palette.ink];
     if (flags & FLAG.sink) return [palette.sink, palette.tags.correct];
+    if (flags & FLAG.goal) return [palette.goal, flags & FLAG.region ? palette.ink : palette.goal];
     if (flags & FLAG.region) return [flags & FLAG.lost ? palette.lost : palette.region, palette.ink];
-    if (flags & FLAG.goal) return [palette.goal, palette.goal];
     return flags & FLAG.lost ? [palette.lost, palette.lost] : [palette.node, palette.node];
   }
 
@@ -871,6 +871,26 @@ export class Space {
   screenOfEdge(edge: number): { x: number; y: number } {
     const at = this.middle(edge).project(this.camera);
     return { x: ((at.x + 1) / 2) * this.holder.clientWidth, y: ((1 - at.y) / 2) * this.holder.clientHeight };
+  }
+
+  /** Keeps the camera where it is, whatever the pointer does. */
+  steady(steady: boolean): void {
+    this.controls.enabled = !steady;
+  }
+
+  placeOf(node: number): [number, number, number] {
+    return this.point(node).toArray();
+  }
+
+  /** Moves a node to a place on the screen, as far from the reader as it was. */
+  drag(node: number, x: number, y: number): void {
+    const depth = this.point(node).project(this.camera).z;
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const to = new THREE.Vector3((2 * x) / width - 1, 1 - (2 * y) / height, depth).unproject(this.camera);
+    to.toArray(this.positions, 3 * node);
+    const attribute = this.points?.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+    if (attribute) attribute.needsUpdate = true;
+    this.place();
   }
 
   /** What is under the pointer: a node if one is near, a transition otherwise. */
