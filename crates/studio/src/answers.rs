@@ -73,11 +73,16 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
             .filter(|&file| !sources.is_given(file))
             .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() })
             .collect(),
-        (None, Some(opened)) => opened.request.files.clone(),
-        (None, None) => request.files.clone(),
+        // A transition system is no source to look at: it has as many lines as transitions.
+        (None, Some(_)) => Vec::new(),
+        (None, None) => request.files.iter().filter(|file| !is_system(file)).cloned().collect(),
     };
     let texts = Texts {
-        files: if view.status.failure.is_some() { request.files.clone() } else { files.clone() },
+        files: if view.status.failure.is_some() || sources.is_none() {
+            request.files.clone()
+        } else {
+            files.clone()
+        },
         property: request.property.clone(),
         chosen: request.chosen.clone(),
         root: request.root.clone(),
@@ -101,6 +106,10 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
         values: sources.is_some(),
         editable: request.system.is_none(),
     }
+}
+
+fn is_system(file: &Text) -> bool {
+    matches!(file.kind(), Some(languages::FileKind::System))
 }
 
 /// What a page offers to start with, what the model starts with by itself first.
@@ -358,6 +367,15 @@ pub enum NoAnswer {
     /// Transitions don't follow each other.
     #[error("these transitions are not a walk")]
     NotAWalk,
+    /// There is nothing to violate.
+    #[error("there is no property yet, so there is no counterexample: write one under Edit")]
+    NoProperty,
+    /// No single run violates the property, or it is not known whether any does.
+    #[error("there is no counterexample to walk: {0}")]
+    Unexplained(String),
+    /// What was tagged once can't be tagged again.
+    #[error("the counterexamples of this property can't be computed again")]
+    Untagged,
     /// There are fewer.
     #[error("there are no more: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
@@ -529,13 +547,13 @@ struct RunStep {
 pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result<Counterexample, NoAnswer> {
     let found = opened.with_tagged(|tagged| {
         let run: Run = match wanted {
-            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or(NoAnswer::Holds)?,
+            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or_else(|| no_run(opened))?,
             Wanted::Nth(nth) => {
                 let runs = tagged.shortest_runs(usize::from(*nth));
                 let count = runs.len();
                 runs.into_iter().nth(usize::from(*nth) - 1).ok_or(NoAnswer::Fewer(count))?
             }
-            Wanted::Random(seed) => tagged.random_run(*seed).ok_or(NoAnswer::Holds)?,
+            Wanted::Random(seed) => tagged.random_run(*seed).ok_or_else(|| no_run(opened))?,
             Wanted::Trace(text) => {
                 let (labels, lasso) = read_trace(text)?;
                 tagged.run_of_labels(&labels, lasso)?
@@ -544,7 +562,17 @@ pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result
         let steps: Vec<usize> = run.steps.iter().map(|step| step.at).collect();
         Ok(run_of(opened, scene, &steps, run.lasso))
     });
-    found.unwrap_or(Err(NoAnswer::Holds))
+    found.unwrap_or_else(|| Err(no_run(opened)))
+}
+
+/// Why there is nothing to walk, in the words that the page has for the property.
+fn no_run(opened: &Opened) -> NoAnswer {
+    match &opened.remark {
+        Some(remark) => NoAnswer::Unexplained(remark.clone()),
+        None if opened.property.is_some() => NoAnswer::Untagged,
+        None if opened.properties.is_empty() => NoAnswer::NoProperty,
+        None => NoAnswer::Holds,
+    }
 }
 
 /// A shortest way from the initial state to a node.
@@ -569,7 +597,7 @@ fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
     // A label may begin like the head of an AUT file.
     let head = text.text.trim_start().strip_prefix("des");
     let is_aut = head.is_some_and(|rest| rest.trim_start().starts_with('('));
-    if !matches!(text.kind(), Some(languages::FileKind::System)) && !is_aut {
+    if !is_system(text) && !is_aut {
         let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok((lines.map(str::to_owned).collect(), None));
     }

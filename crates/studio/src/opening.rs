@@ -476,7 +476,8 @@ impl Opened {
 
     /// Tags the system again and hands it to someone who needs more than the picture.
     pub fn with_tagged<T>(&self, ask: impl FnOnce(&Tagged<'_>) -> T) -> Option<T> {
-        let tagged = self.property.as_ref()?.tag(self.subject.lts(), &Options::default(), &Progress::new());
+        let options = Options { most_states: self.request.most_states, ..Options::default() };
+        let tagged = self.property.as_ref()?.tag(self.subject.lts(), &options, &Progress::new());
         tagged.ok().flatten().map(|tagged| ask(&tagged))
     }
 }

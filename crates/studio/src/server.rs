@@ -25,6 +25,7 @@ use tokio::sync::watch;
 use crate::answers::{self, Among, NoAnswer, Texts, Wanted};
 use crate::comparison::{self, CantCompare};
 use crate::conformance::{Check, NoWalk, Traces};
+use crate::connections::{self, Patience};
 use crate::coverage::{self, CantCover};
 use crate::guard::{self, Guard};
 use crate::opening::{Opened, Request, Text};
@@ -76,9 +77,6 @@ pub enum CantServe {
     /// There is no source of random numbers for the token.
     #[error("can't generate a token: {0}")]
     Random(getrandom::Error),
-    /// Serving failed.
-    #[error("the server stopped: {0}")]
-    Serve(#[from] std::io::Error),
     /// A suite of examples is wrong.
     #[error("{}", sources.render_all(diagnostics, false))]
     Suite {
@@ -98,6 +96,7 @@ pub struct Studio {
     shared: Arc<Shared>,
     guard: Arc<Guard>,
     closing: watch::Sender<bool>,
+    patience: Patience,
 }
 
 /// What all requests share.
@@ -142,7 +141,7 @@ impl Studio {
             most_states: settings.most_states,
             closing: hears,
         });
-        Ok(Self { listener, shared, guard, closing })
+        Ok(Self { listener, shared, guard, closing, patience: Patience::default() })
     }
 
     /// Opens a model from disk. Must be called where tokio runs.
@@ -181,31 +180,26 @@ impl Studio {
         format!("http://127.0.0.1:{}/?token={}", self.guard.port, self.guard.token)
     }
 
+    /// Waits less, or longer, for clients that are slow.
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
     /// Serves until `stop` is done.
-    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), CantServe> {
-        let router = router(Arc::clone(&self.shared), self.guard);
-        let closing = self.closing;
-        let mut closed = self.shared.closing.clone();
-        let server = axum::serve(self.listener, router).with_graceful_shutdown(async move {
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) {
+        let router = router(Arc::clone(&self.shared), self.guard, self.patience);
+        let (closing, hears) = (self.closing, self.shared.closing.clone());
+        let stopping = async move {
             stop.await;
             // Event streams never end by themselves.
             closing.send_replace(true);
-        });
-        // A browser that keeps its connection open must not keep the program running.
-        let impatience = async {
-            let _ = closed.wait_for(|closing| *closing).await;
-            tokio::time::sleep(Duration::from_secs(1)).await;
         };
-        let served = tokio::select! {
-            served = server.into_future() => served.map_err(CantServe::from),
-            () = impatience => Ok(()),
-        };
+        tokio::join!(stopping, connections::serve(self.listener, router, self.patience, hears));
         self.shared.lock().values().for_each(|project| project.cancel());
-        served
     }
 }
 
-fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
+fn router(shared: Arc<Shared>, guard: Arc<Guard>, patience: Patience) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/api/gallery", get(async || Json(gallery::entries())))
@@ -234,6 +228,7 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
         .route("/api/projects/{id}/export", post(exported))
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here"))
         .layer(DefaultBodyLimit::max(MOST_BODY))
+        .layer(middleware::from_fn(move |request, next| connections::whole(patience, request, next)))
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .with_state(shared)
 }

@@ -1,10 +1,10 @@
 //! The real server on loopback: who is refused, what is served, and what happens to wrong input.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use studio::{Settings, Studio};
+use studio::{Patience, Settings, Studio};
 
 /// A server that stops with the test.
 struct Server {
@@ -36,11 +36,21 @@ impl Server {
         Self::with_limit(2_000, open)
     }
 
+    /// A server that does not wait long for slow clients.
+    fn impatient(milliseconds: u64) -> Self {
+        let patience = Duration::from_millis(milliseconds);
+        Self::with(2_000, Patience { head: patience, body: patience }, |_| ())
+    }
+
     fn with_limit(most_states: usize, open: impl FnOnce(&Studio) + Send + 'static) -> Self {
+        Self::with(most_states, Patience::default(), open)
+    }
+
+    fn with(most_states: usize, patience: Patience, open: impl FnOnce(&Studio) + Send + 'static) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let address = runtime.block_on(async {
             let settings = Settings { port: 0, most_states };
-            let studio = Studio::bind(&settings).await.unwrap();
+            let studio = Studio::bind(&settings).await.unwrap().with_patience(patience);
             open(&studio);
             let address = studio.address();
             tokio::spawn(studio.serve(std::future::pending()));
@@ -164,6 +174,80 @@ fn without_the_token_nothing_is_told() {
     assert_eq!(server.send("GET", &format!("/?token={}", server.token), "", "").status, 200);
 }
 
+/// A connection on which some bytes are sent one by one until the server closes it: what it said, and how long that took.
+fn dripping(server: &Server, start: &str, drip: &str) -> (String, Duration) {
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    stream.write_all(start.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    let mut buffer = [0; 4096];
+    for byte in drip.bytes().cycle() {
+        assert!(began.elapsed() < Duration::from_secs(20), "the connection is still open");
+        // It fails once the server has closed.
+        let _ = stream.write_all(&[byte]);
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => said.extend(&buffer[..count]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(_) => break,
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (String::from_utf8_lossy(&said).into_owned(), began.elapsed())
+}
+
+#[test]
+fn clients_that_never_finish_are_not_waited_for() {
+    let server = Server::impatient(300);
+    // Nothing at all.
+    let mut silent = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    silent.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(silent.read(&mut [0; 64]).unwrap_or(0), 0, "closed without a word");
+    // A head drop by drop, and the body of a request that may be asked.
+    let (said, took) = dripping(&server, "GET / HTTP/1.1\r\nX-Slow: ", "a");
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408"), "{said}");
+    assert!(took >= Duration::from_millis(250), "{took:?}");
+    let head = format!(
+        "POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nX-Watershed-Token: {}\r\nContent-Type: \
+         application/json\r\nContent-Length: 1000000\r\n\r\n",
+        server.port, server.token
+    );
+    let (said, _) = dripping(&server, &head, " ");
+    assert!(said.starts_with("HTTP/1.1 408") && said.contains("took too long"), "{said}");
+    // Between two requests.
+    let mut idle = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    idle.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let request = format!(
+        "GET /api/projects?token={} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n",
+        server.token, server.port
+    );
+    idle.write_all(request.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    idle.read_to_end(&mut said).unwrap();
+    assert!(said.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said));
+    // Those who say what they want are answered all the while, and a stream of events stays open.
+    let id = server.open_texts(MODEL, PROPERTY);
+    let mut events = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let request = format!(
+        "GET /api/projects/{id}/events?token={} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n",
+        server.token, server.port
+    );
+    events.write_all(request.as_bytes()).unwrap();
+    server.wait(id);
+    std::thread::sleep(Duration::from_millis(700));
+    events.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    let mut seen = 0;
+    let ended = loop {
+        match events.read(&mut [0; 4096]) {
+            Ok(0) => break true,
+            Ok(count) => seen += count,
+            Err(error) => break !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        }
+    };
+    assert!(seen > 0 && !ended);
+}
+
 #[test]
 fn other_hosts_and_origins_are_refused() {
     let server = Server::start(|_| ());
@@ -186,6 +270,24 @@ fn other_hosts_and_origins_are_refused() {
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1"] {
         assert_eq!(ask(&format!("127.0.0.1:{port}"), &format!("Origin: {origin}\r\n")), 403, "{origin}");
     }
+    // Twice is once too often, whichever comes first: two readers could believe different ones.
+    let [ours, origin] = [format!("127.0.0.1:{port}"), format!("Origin: http://localhost:{port}\r\n")];
+    for second in ["evil.example", ours.as_str(), ""] {
+        assert_eq!(ask(&ours, &format!("Host: {second}\r\n")), 403, "{second}");
+        assert_eq!(ask(second, &format!("Host: {ours}\r\n")), 403, "{second}");
+    }
+    for second in ["http://evil.example", "null"] {
+        assert_eq!(ask(&ours, &format!("{origin}Origin: {second}\r\n")), 403, "{second}");
+        assert_eq!(ask(&ours, &format!("Origin: {second}\r\n{origin}")), 403, "{second}");
+    }
+    let line = |address: &str| {
+        let head = format!("GET {address}/api/gallery?token={token} HTTP/1.1\r\nHost: {ours}\r\n");
+        server.raw(format!("{head}Connection: close\r\n\r\n").as_bytes()).status
+    };
+    assert_eq!(line(&format!("http://{ours}")), 200);
+    assert_eq!(line("http://evil.example"), 403);
+    let twice = format!("X-Watershed-Token: {token}\r\nX-Watershed-Token: guess\r\n");
+    assert_eq!(ask(&ours, &twice), 403);
 }
 
 #[test]

@@ -248,6 +248,7 @@ export class Snapshot implements Backend {
   state = async (node: number) => Snapshot.found(this.data.states[node], "That state");
   edge = async (edge: number) => Snapshot.found(this.data.edges[edge], "That transition");
   counterexample = async (wanted: Wanted) => {
+    if (!this.data.counterexample) throw new Refused("There is no counterexample in this exported view.");
     const shortest = "nth" in wanted && wanted.nth <= 1;
     return Snapshot.found(shortest ? this.data.counterexample : null, "Another counterexample");
   };

@@ -129,7 +129,7 @@ export class CoveragePanel {
     };
     const listing = make("div", { className: "code", id: "covered" });
     const files = new Set(answer.items.map((item) => item.file));
-    for (const file of this.files.filter((file) => files.has(file.name))) listing.append(...this.annotated(file));
+    for (const file of this.files.filter((file) => files.has(file.name))) listing.append(make("div", {}, this.annotated(file)));
     const findings = answer.findings.map((finding) => {
       const card = make("div", { className: "card" }, make("b", { textContent: `${finding.kind}, ${short(finding.file)}:${finding.line}` }), make("div", { textContent: finding.message }));
       finding.why.forEach((text) => card.append(make("div", { className: "hint", textContent: text })));

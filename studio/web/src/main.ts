@@ -4,6 +4,7 @@ import { Choices } from "./choices";
 import { ComparePanel } from "./compare";
 import { ConformancePanel } from "./conformance";
 import { CoveragePanel } from "./coverage";
+import { Dialogs } from "./dialogs";
 import { button, count, make, save } from "./dom";
 import { dragging } from "./dragging";
 import { Editor } from "./editor";
@@ -13,8 +14,10 @@ import { helpOf, listen, type Key } from "./keys";
 import { Legend } from "./legend";
 import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
+import { Note, type Topic } from "./note";
 import { Painter } from "./painter";
 import { DARK, LIGHT } from "./palette";
+import { dotOf, MOST_LINES, pngOf, svgOf } from "./pictures";
 import { PropertyTable } from "./properties";
 import { Space, type Hit } from "./space";
 import "./style.css";
@@ -55,7 +58,8 @@ class Page {
 
   private holder = make("main", { id: "space" });
   private tooltip = make("div", { id: "tooltip", hidden: true });
-  private note = make("div", { id: "note", hidden: true });
+  private note = new Note();
+  private dialogs = new Dialogs();
   private progress = make("div", { id: "progress", hidden: true });
   private lost = make("div", { id: "lost", hidden: true, textContent: "The program is not responding. Restart it and open the address it prints; what you see here stays." });
   private title = make("span", { id: "title" });
@@ -65,7 +69,6 @@ class Page {
   private starts = make("select", { id: "starts", hidden: true, title: "What to start with" });
   private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
   private panels: Record<Panel, HTMLElement>;
-  private overlay: HTMLElement | null = null;
 
   readonly space: Space;
   readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
@@ -125,12 +128,13 @@ class Page {
     this.walk = new Walk({
       state: (node) => this.asked().state(node),
       walked: (path, cursor, node) => {
+        this.note.settle("walk");
         this.net.show(this.walk.here);
         void this.trace.show(this.walk.moment);
         void this.drawWalk(path, cursor, node);
       },
       look: (edge) => void this.lookAtEdge(edge),
-      say: (text) => this.say(text),
+      say: (text) => this.say(text, "walk"),
       wantCounterexample: (which) => void this.counterexample(which),
       wantTraceFile: () => this.pickTrace(),
       wantWay: () => void this.wayHere(),
@@ -158,7 +162,10 @@ class Page {
     this.theme(this.snapshot?.look.theme ?? remembered("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listenToPointer();
     if (!this.snapshot) dragging(this.space, (node, at) => void this.change({ pin: { node: this.scene!.nodes[node]!, at } }));
-    listen(this.keys);
+    listen(this.keys, () => this.dialogs.top !== null);
+    window.addEventListener("beforeunload", (event) => {
+      if (this.editor.edited) event.preventDefault();
+    });
     void this.start();
   }
 
@@ -180,7 +187,11 @@ class Page {
     };
     this.unpinning.hidden = true;
     this.starts.onchange = () => this.editor.start(this.starts.value);
-    this.projects.onchange = () => this.open(Number(this.projects.value));
+    this.projects.onchange = async () => {
+      const wanted = Number(this.projects.value);
+      if (await this.mayLeave()) this.open(wanted);
+      else this.projects.value = String(this.project?.id ?? "");
+    };
     const header = make(
       "header",
       {},
@@ -199,15 +210,14 @@ class Page {
       live ? button("Collapse", "Draw regions without a choice as super-nodes, or every state (D)", () => this.flipDetail(), "detail") : "",
       live ? this.reducing : "",
       live ? this.unpinning : "",
-      button("PNG", "Save the picture (S)", () => void this.saveImage(), "png"),
-      live ? button("Share", "Save this view as a page that works without the program (E)", () => void this.share(), "share") : "",
+      button("Save", "Save what is shown: PNG (S), SVG, DOT, or a page that works without the program (E)", () => this.saving(), "save"),
       button("◐", "Light or dark (T)", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark"), "theme"),
       button("?", "Keys (?)", () => this.help(), "help-button"),
     );
     const left = make("aside", { className: "left" }, this.finder.element, this.painter.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
     const right = make("aside", { className: "right" }, make("nav", { className: "tabs" }, ...tabs), ...Object.values(this.panels));
-    this.holder.append(this.tooltip, this.note, this.progress);
-    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, this.compare.holder, right));
+    this.holder.append(this.tooltip, this.progress);
+    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, this.compare.holder, right), this.note.element);
     this.show("source");
     this.showConformance(0);
   }
@@ -277,6 +287,8 @@ class Page {
   async closeModel(): Promise<void> {
     const project = this.needed();
     if (!project) return;
+    const about = "They are kept nowhere else. Save text under Edit saves them as files.";
+    if (this.editor.changed && !(await this.dialogs.ask(`Close ${this.summary?.name ?? "the model"} with its edits?`, about, "Close, and lose the edits", "Keep it open"))) return;
     try {
       await this.program.close(project.id);
     } catch (error) {
@@ -288,10 +300,20 @@ class Page {
   /** The model that is shown is no longer open. */
   private async gone(): Promise<void> {
     const name = this.summary?.name ?? "The model";
+    const texts = this.editor.edited ? this.editor.texts() : null;
     this.leave();
     await this.listProjects(-1).catch(() => undefined);
     await this.start();
-    this.say(`${name} was closed.`);
+    this.say(`${name} was closed.`, "program");
+    if (texts && (await this.dialogs.ask(`${name} was closed. Save what you have edited?`, "It was closed elsewhere, before the edits were run.", "Save the texts", "Discard the edits"))) {
+      for (const { name, text } of [...texts.files, texts.property]) save(short(name) || "property.mcl", new Blob([text], { type: "text/plain" }));
+    }
+  }
+
+  /** Asks before edits are lost that were not run. */
+  private async mayLeave(): Promise<boolean> {
+    if (!this.editor.edited) return true;
+    return this.dialogs.ask(`Leave ${this.summary?.name ?? "the model"} with its edits?`, "They were not run yet, and are kept nowhere else.", "Discard the edits", "Keep editing");
   }
 
   private async listProjects(current: number): Promise<void> {
@@ -328,7 +350,8 @@ class Page {
     this.listing.show([], []);
     this.listing.say("");
     this.net.open(null);
-    this.closeOverlay();
+    this.note.settle("model", "walk");
+    this.dialogs.closeAll();
   }
 
   private use(backend: Backend): void {
@@ -348,6 +371,7 @@ class Page {
     this.status = status;
     this.unpinning.hidden = status.pins === 0;
     this.showProgress(status);
+    if (status.running) this.note.settle("model");
     if (this.fetching) {
       this.again = true;
       return;
@@ -380,6 +404,7 @@ class Page {
       if (!kept) {
         this.generation = status.generation;
         this.walk.reset();
+        this.finder.clear();
         this.showDrawing(drawing);
         this.nth = 1;
         this.showSummary(summary);
@@ -512,13 +537,8 @@ class Page {
     void this.project?.cancel().catch((error: Error) => this.say(error.message));
   }
 
-  private sayTimer: number | undefined;
-
-  say(text: string): void {
-    this.note.textContent = text;
-    this.note.hidden = false;
-    window.clearTimeout(this.sayTimer);
-    this.sayTimer = window.setTimeout(() => (this.note.hidden = true), 8000);
+  say(text: string, topic: Topic = "model"): void {
+    this.note.say(text, topic);
   }
 
   private labelOf(scene: Scene, edge: number): string {
@@ -835,8 +855,44 @@ class Page {
     }
   }
 
-  async saveImage(): Promise<void> {
-    save(`${this.summary?.name ?? "watershed"}.png`, await this.space.image());
+  /** Saves what is shown, as a picture or as a graph. */
+  async savePicture(format: "png" | "svg" | "dot"): Promise<void> {
+    const { scene, summary, space, palette } = this;
+    if (!scene || !summary) return this.say("There is nothing to save: open a model first.");
+    const verdict = summary.explanation ? `, ${summary.explanation.property} ${summary.explanation.verdict ? "holds" : "is violated"}` : "";
+    const frame = { heading: `${summary.name}${verdict}: ${this.sizes.textContent}`, signs: this.legend.signs, palette };
+    const file = `${summary.name}.${format}`;
+    try {
+      if (format === "dot") return save(file, new Blob([dotOf(scene, (edge) => space.shows(edge), (edge) => this.labelOf(scene, edge), summary.name, palette)], { type: "text/vnd.graphviz" }));
+      if (format === "png") return save(file, await pngOf(space.image(), space.sketch(), frame));
+      if (space.shownEdges() > MOST_LINES) return this.say(`That is too much for an SVG: more than ${count(MOST_LINES, "transition")}. Collapse the picture (D), or save a PNG.`);
+      save(file, new Blob([svgOf(space.sketch(), frame)], { type: "image/svg+xml" }));
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  /** What can be saved. */
+  private saving(): void {
+    if (this.dialogs.top) return;
+    const close = () => this.dialogs.close();
+    const row = (id: string, text: string, about: string, does: () => void) => {
+      const one = button("", about, () => (close(), does()), id);
+      one.className = "card";
+      one.append(make("b", { textContent: text }), make("span", { textContent: about }));
+      return one;
+    };
+    const sheet = make(
+      "div",
+      { className: "sheet", id: "saving" },
+      make("h1", { textContent: "Save" }),
+      row("save-png", "PNG (S)", "The picture, with its labels and the legend", () => void this.savePicture("png")),
+      row("save-svg", "SVG", "The same as shapes, for papers and slides", () => void this.savePicture("svg")),
+      row("save-dot", "DOT", "What is shown as a graph, for Graphviz and other programs", () => void this.savePicture("dot")),
+      this.snapshot ? "" : row("save-page", "Page (E)", "This view as a page that works without the program", () => void this.share()),
+      button("Close", "Close (Esc)", close),
+    );
+    this.dialogs.open(sheet, close);
   }
 
   async share(): Promise<void> {
@@ -848,23 +904,11 @@ class Page {
     }
   }
 
-  // Overlays.
-
-  private openOverlay(element: HTMLElement): void {
-    this.closeOverlay();
-    this.overlay = element;
-    document.body.append(element);
-    element.querySelector<HTMLElement>("button")?.focus();
-  }
-
-  private closeOverlay(): void {
-    this.overlay?.remove();
-    this.overlay = null;
-  }
+  // Dialogs.
 
   help(): void {
-    if (this.overlay) this.closeOverlay();
-    else this.openOverlay(helpOf(this.keys, () => this.closeOverlay()));
+    if (this.dialogs.top?.id === "help") this.dialogs.close();
+    else if (!this.dialogs.top) this.dialogs.open(helpOf(this.keys, () => this.dialogs.close()), () => this.dialogs.close());
   }
 
   /** Looks at the present state of the walk. */
@@ -880,22 +924,26 @@ class Page {
     if (this.snapshot) return void this.needed();
     try {
       const [entries, files] = await Promise.all([this.program.gallery(), this.program.files()]);
-      const open = (what: Parameters<Program["open"]>[0]) => {
+      const open = async (what: Parameters<Program["open"]>[0]) => {
+        if (!(await this.mayLeave())) return;
         this.program.open(what).then(
           (id) => this.open(id),
           (error: Error) => this.say(error.message),
         );
       };
-      this.openOverlay(galleryOf(entries, files, open, (text) => this.say(text), this.backend ? () => this.closeOverlay() : null));
+      // Opened before the answer came, by another press of the key.
+      if (this.dialogs.top) return;
+      const close = this.backend ? () => this.dialogs.close() : null;
+      this.dialogs.open(galleryOf(entries, files, (what) => void open(what), (text) => this.say(text), close), close);
     } catch (error) {
       this.say((error as Error).message);
     }
   }
 
   private escape(): void {
-    if (this.overlay && this.backend) this.closeOverlay();
-    else if (this.net.dismiss()) return;
-    else if (this.status?.running) this.cancel();
+    if (this.dialogs.dismiss() || this.net.dismiss()) return;
+    this.note.settle("model", "walk", "program");
+    if (this.status?.running) this.cancel();
     else if (this.coverage.cancel() || this.conformance.cancel()) return;
     else {
       this.finder.clear();
@@ -904,6 +952,7 @@ class Page {
       this.space.highlight("choice", []);
       this.space.ring([]);
       this.listing.light([]);
+      this.listing.say("");
     }
   }
 
@@ -966,11 +1015,11 @@ class Page {
         if (this.coverage.enabled.length === 0) void this.coverage.run();
       }),
       key("Ctrl+Enter", [], "run the edited texts", () => undefined),
-      key("S", ["s"], "save the picture", () => void this.saveImage()),
+      key("S", ["s"], "save the picture", () => void this.savePicture("png")),
       key("E", ["e"], "save this view as a page", () => void this.share()),
       key("T", ["t"], "light or dark", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark")),
-      key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()),
-      key("?", ["?"], "these keys", () => this.help()),
+      { ...key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()), always: true },
+      { ...key("?", ["?"], "these keys", () => this.help()), always: true },
     ];
   }
 }

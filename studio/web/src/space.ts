@@ -5,6 +5,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
+import { bends, distance, shuffle, strengths } from "./geometry";
 import type { Palette } from "./palette";
 import { Rings } from "./rings";
 import { FLAG, KINDS, TAGS, type Eye, type Filter, type Scene } from "./wire";
@@ -38,6 +39,16 @@ export type Hit = { node: number } | { edge: number } | null;
 
 /** Why transitions are drawn over all others. */
 export type Highlight = "path" | "found" | "selected" | "choice";
+/** What is on the screen, as shapes. */
+export interface Sketch {
+  width: number;
+  height: number;
+  background: string;
+  lines: { points: [number, number][]; colour: string; width: number; dashed: boolean; faint: boolean; arrow: boolean }[];
+  /** The farthest first. */
+  nodes: { node: number; x: number; y: number; radius: number; box: boolean; fill: string; rim: string; marked: boolean }[];
+  texts: { text: string; x: number; y: number; layer: string }[];
+}
 
 const VERTEX = `
 attribute float size; attribute vec3 fill; attribute vec3 rim; attribute float box;
@@ -791,12 +802,25 @@ export class Space {
   }
 
   private placeLabels(): void {
-    const scene = this.scene;
     if (this.moving !== undefined) {
       // Text is slow to lay out: it comes back with the other details.
       if (this.labelLayer.childElementCount > 0) this.labelLayer.replaceChildren();
       return;
     }
+    this.labelLayer.replaceChildren(
+      ...this.texts().map(({ text, x, y, layer }) => {
+        const label = document.createElement("span");
+        label.textContent = text;
+        label.className = layer;
+        label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
+        return label;
+      }),
+    );
+  }
+
+  /** The labels that are shown, where there is room for them. */
+  private texts(): Sketch["texts"] {
+    const scene = this.scene;
     const wanted: [number, string, THREE.Vector3, string][] = [];
     if (scene && this.showLabels) {
       // What is walked or found comes first where there is no room for all.
@@ -818,7 +842,7 @@ export class Space {
       }
     }
     const { clientWidth: width, clientHeight: height } = this.holder;
-    const texts: HTMLElement[] = [];
+    const texts: Sketch["texts"] = [];
     const taken: [number, number, number][] = [];
     for (const [, text, place, layer] of wanted) {
       const at = place.project(this.camera);
@@ -826,13 +850,9 @@ export class Space {
       const [x, y, half] = [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height, 3.5 * text.length + 3];
       if (taken.some(([left, top, other]) => Math.abs(left - x) < half + other && Math.abs(top - y) < 14)) continue;
       taken.push([x, y, half]);
-      const label = document.createElement("span");
-      label.textContent = text;
-      label.className = layer;
-      label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
-      texts.push(label);
+      texts.push({ text, x, y, layer });
     }
-    this.labelLayer.replaceChildren(...texts);
+    return texts;
   }
 
   private point(node: number): THREE.Vector3 {
@@ -1033,68 +1053,66 @@ export class Space {
     return (1000 * frames) / (performance.now() - start);
   }
 
-  image(): Promise<Blob> {
+  /** Everything in full detail: a canvas to take the picture from. */
+  image(): HTMLCanvasElement {
     this.rest();
     this.render();
     while (this.upto < 1) this.refine();
-    return new Promise((done, fail) =>
-      this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser could not produce an image"))), "image/png"),
-    );
+    return this.canvas;
   }
-}
 
-/** Numbers in an order without any system, the same each time: Fisher and Yates, drawn by Marsaglia's xorshift. */
-function shuffle(count: number): Uint32Array<ArrayBuffer> {
-  const order = new Uint32Array(count);
-  let chance = 2_463_534_242;
-  for (let at = 0; at < count; at++) {
-    chance ^= chance << 13;
-    chance ^= chance >>> 17;
-    chance ^= chance << 5;
-    const other = (chance >>> 0) % (at + 1);
-    order[at] = order[other]!;
-    order[other] = at;
+  /** Whether a drawn transition passes the filter. */
+  shows(edge: number): boolean {
+    return !this.hidden[edge];
   }
-  return order;
-}
 
-/** How strongly transitions join super-nodes, from 0.1 to 1; nothing where there are no super-nodes. */
-function strengths(scene: Scene): Float32Array | null {
-  if (scene.counts.every((count) => count === 1)) return null;
-  const most = new Uint32Array(scene.nodes.length);
-  scene.counts.forEach((count, edge) => {
-    for (const node of [scene.sources[edge]!, scene.targets[edge]!]) most[node] = Math.max(most[node]!, count);
-  });
-  return Float32Array.from(scene.counts, (count, edge) =>
-    Math.max(0.1, count / Math.min(most[scene.sources[edge]!]!, most[scene.targets[edge]!]!)),
-  );
-}
-
-/** How transitions are bent so that those between the same two states lie side by side. */
-function bends(scene: Scene, detailed: boolean): Float32Array {
-  const result = new Float32Array(scene.edges.length);
-  if (!detailed) return result;
-  const between = new Map<string, number[]>();
-  for (let edge = 0; edge < result.length; edge++) {
-    const [a, b] = [scene.sources[edge]!, scene.targets[edge]!];
-    const key = a < b ? `${a} ${b}` : `${b} ${a}`;
-    between.set(key, [...(between.get(key) ?? []), edge]);
-  }
-  for (const edges of between.values()) {
-    edges.forEach((edge, at) => {
-      if (scene.sources[edge] === scene.targets[edge]) result[edge] = 2 + at;
-      else if (edges.length > 1) {
-        const side = scene.sources[edge]! < scene.targets[edge]! ? 1 : -1;
-        result[edge] = side * 0.16 * (at - (edges.length - 1) / 2 || 0.01);
+  /** What is on the screen, as shapes. */
+  sketch(): Sketch {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const sketch: Sketch = { width, height, background: this.palette.background, lines: [], nodes: [], texts: this.texts() };
+    const scene = this.scene;
+    if (!scene) return sketch;
+    const screen = this.project();
+    const at = (place: THREE.Vector3): [number, number] => {
+      place.project(this.camera);
+      return [((place.x + 1) / 2) * width, ((1 - place.y) / 2) * height];
+    };
+    // What lies behind the camera can't be drawn.
+    const seen = (edge: number) => screen[3 * scene.sources[edge]! + 2]! > 0 && screen[3 * scene.targets[edge]! + 2]! > 0;
+    const ends = (edge: number): [number, number][] =>
+      this.bends[edge] === 0
+        ? [scene.sources[edge]!, scene.targets[edge]!].map((node) => [screen[3 * node]!, screen[3 * node + 1]!])
+        : this.curve(edge).map((place) => at(new THREE.Vector3(...place)));
+    for (const layer of LAYERS) {
+      const faint = layer === "after";
+      const colour = this.palette.tags[faint ? "incorrect" : layer];
+      const width = this.detailed ? WIDTHS[layer] : 1;
+      for (let edge = 0; edge < scene.edges.length; edge++) {
+        if (this.hidden[edge] || this.layerOf(edge) !== layer || !seen(edge)) continue;
+        sketch.lines.push({ points: ends(edge), colour, width, dashed: layer === "correct", faint, arrow: this.detailed });
       }
-    });
+    }
+    for (const { lines, edges } of this.highlights.values()) {
+      const material = (lines.object as THREE.Mesh).material as LineMaterial | THREE.LineBasicMaterial;
+      const colour = `#${material.color.getHexString()}`;
+      const width = material instanceof LineMaterial ? material.linewidth / this.density : 1;
+      for (const edge of edges) if (seen(edge)) sketch.lines.push({ points: ends(edge), colour, width, dashed: false, faint: false, arrow: false });
+    }
+    const scale = height / Math.tan((this.camera.fov * Math.PI) / 360);
+    const colour = (name: string, node: number) => {
+      const values = this.points!.geometry.getAttribute(name) as THREE.BufferAttribute;
+      return `#${new THREE.Color().fromBufferAttribute(values, node).getHexString()}`;
+    };
+    const ringed = new Set([...this.rings.nodes, this.marked]);
+    for (let node = 0; node < scene.nodes.length; node++) {
+      const depth = screen[3 * node + 2]!;
+      if (depth <= 0) continue;
+      const [box, size] = [(scene.flags[node]! & FLAG.region) !== 0, this.size(node)];
+      const least = size > 0.35 && !box ? 10 : 2.5;
+      const radius = Math.min(34, Math.max(least, (size * scale) / depth)) / 2;
+      sketch.nodes.push({ node, x: screen[3 * node]!, y: screen[3 * node + 1]!, radius, box, fill: colour("fill", node), rim: colour("rim", node), marked: ringed.has(node) });
+    }
+    sketch.nodes.sort((a, b) => screen[3 * b.node + 2]! - screen[3 * a.node + 2]!);
+    return sketch;
   }
-  return result;
-}
-
-function distance(x: number, y: number, ax: number, ay: number, bx: number, by: number): number {
-  const [dx, dy] = [bx - ax, by - ay];
-  const length = dx * dx + dy * dy;
-  const t = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / length));
-  return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }
