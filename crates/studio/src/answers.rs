@@ -1,12 +1,14 @@
 //! What the page asks about an opened model, answered as JSON.
 
 use explain::{Kind, NotACounterexample, Run, Tag};
+use lts::Selector;
 use model::{Mark, MarkId, MarkKind};
 use rayon::prelude::*;
 use regex::Regex;
 use report::{Explanation, InstanceValue, InstanceValues, PropertyRow};
 use serde::{Deserialize, Serialize};
 
+use crate::condition::{Condition, NoCondition};
 use crate::opening::{Message, Opened, Place, Request, Start, Text};
 use crate::picture::NONE;
 use crate::project::View;
@@ -159,7 +161,8 @@ pub struct Transition {
     parts: Vec<String>,
 }
 
-fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
+/// A transition of the picture.
+pub fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
     let picture = &opened.picture;
     let system = opened.subject.lts();
     let label = system.label(lts::LabelId::from_raw(picture.labels[at]));
@@ -303,8 +306,8 @@ pub fn line(opened: &Opened, scene: &Scene, file: &str, line: usize, column: Opt
         };
         marks = provenance.marks().iter().zip(&places).map(touches).collect();
         let holds = |place: &Place| {
-            let at = (line, column.unwrap_or(0));
-            (place.line, place.column) <= at && at < (place.end_line, place.end_column)
+            let at = column.map(|column| (line, column));
+            at.is_some_and(|at| (place.line, place.column) <= at && at < (place.end_line, place.end_column))
         };
         let around = (0..marks.len()).filter(|&at| marks[at] && holds(&places[at]));
         if let Some(smallest) = around.min_by_key(|&at| provenance.marks()[at].span.range().len()) {
@@ -352,6 +355,18 @@ pub enum NoAnswer {
     /// There is no counterexample.
     #[error("no property is violated, so there is no counterexample")]
     Holds,
+    /// Nothing leads there.
+    #[error("no way leads from the initial state to this one")]
+    NoWay,
+    /// The condition is wrong.
+    #[error(transparent)]
+    Condition(#[from] NoCondition),
+    /// The condition is about something that there is not.
+    #[error("no state has a variable `{0}`{1}")]
+    NoVariable(String, String),
+    /// Transitions don't follow each other.
+    #[error("these transitions are not a walk")]
+    NotAWalk,
     /// There is nothing to violate.
     #[error("there is no property yet, so there is no counterexample: write one under Edit")]
     NoProperty,
@@ -361,12 +376,6 @@ pub enum NoAnswer {
     /// What was tagged once can't be tagged again.
     #[error("the counterexamples of this property can't be computed again")]
     Untagged,
-    /// Nothing leads there.
-    #[error("no way leads from the initial state to this one")]
-    NoWay,
-    /// Transitions don't follow each other.
-    #[error("these transitions are not a walk")]
-    NotAWalk,
     /// There are fewer.
     #[error("there are no more: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
@@ -427,6 +436,75 @@ pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Re
             })
         }
     }
+}
+
+/// The states for which a condition holds.
+#[derive(Serialize)]
+pub struct Satisfying {
+    total: usize,
+    /// Where they are drawn, and how many at each place.
+    drawn: Vec<(u32, u32)>,
+    /// The first few.
+    nodes: Vec<u32>,
+    /// What is suspicious.
+    notes: Vec<String>,
+}
+
+/// Finds the states for which a condition holds.
+pub fn satisfying(opened: &Opened, scene: &Scene, text: &str) -> Result<Satisfying, NoAnswer> {
+    let (picture, system) = (&opened.picture, opened.subject.lts());
+    let condition = Condition::parse(text)?;
+    let labels: Vec<&str> = system.labels().iter().map(|(_, text)| text).collect();
+    let chosen = |labels: &[&str], one: &Selector| labels.iter().map(|label| one.matches(label)).collect();
+    let selectors: Vec<(&Selector, Vec<bool>)> =
+        condition.selectors().map(|one| (one, chosen(&labels, one))).collect();
+    let holds = |node: &u32| {
+        let state = picture.states[*node as usize];
+        let can = |wanted: &Selector| {
+            let mask = selectors.iter().find(|(one, _)| std::ptr::eq(*one, wanted));
+            let mut steps = picture.outgoing(*node).map(|at| picture.labels[at] as usize);
+            mask.is_some_and(|(_, mask)| steps.any(|label| mask[label]))
+        };
+        state != NONE && condition.holds(&opened.subject.instances(state), &can)
+    };
+    let all: Vec<u32> = (0..picture.len() as u32).into_par_iter().filter(holds).collect();
+    if let Some(&name) = condition.unknown().first() {
+        return Err(NoAnswer::NoVariable(name.to_owned(), known_variables(opened, name)));
+    }
+    let mut drawn: std::collections::BTreeMap<u32, u32> = Default::default();
+    all.iter().for_each(|&node| *drawn.entry(scene.place[node as usize]).or_default() += 1);
+    let used = system.used_labels();
+    let used: Vec<&str> = labels.iter().zip(used).filter(|(_, used)| *used).map(|(text, _)| *text).collect();
+    let notes = selectors.iter().filter_map(|(one, _)| one.unmatched("can", &used));
+    Ok(Satisfying {
+        total: all.len(),
+        drawn: drawn.into_iter().collect(),
+        nodes: all.iter().copied().take(MOST_LISTED).collect(),
+        notes: notes.map(|note| note.message).collect(),
+    })
+}
+
+/// What a variable that there is not may be instead.
+fn known_variables(opened: &Opened, name: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for &state in opened.picture.states.iter().take(MOST_LISTED).filter(|&&state| state != NONE) {
+        for one in opened.subject.instances(state) {
+            names.extend(one.values.into_iter().map(|value| value.name));
+        }
+        names.sort();
+        names.dedup();
+    }
+    match (source::closest(name, names.iter().map(String::as_str)), names.as_slice()) {
+        (Some(close), _) => format!(": did you mean `{close}`?"),
+        (None, []) => ": this system has no variables".into(),
+        (None, names) => format!(": there are {}", names[..names.len().min(12)].join(", ")),
+    }
+}
+
+/// Where transitions are drawn now, if they are.
+pub fn drawn(scene: &Scene, edges: &[u32]) -> Vec<Option<u32>> {
+    let place = |&at: &u32| scene.drawn.get(at as usize).copied().filter(|&drawn| drawn != NONE);
+    edges.iter().map(place).collect()
 }
 
 /// Which counterexample is wanted.

@@ -17,10 +17,13 @@
 //! background; the `server` lets one page on this machine, and nobody else (`guard`, `connections`), ask about it
 //! (`answers`).
 //! A Petri net also has a drawing to play the token game on (`board`), and traces of a program are walked beside the model
-//! (`conformance`).
+//! (`conformance`). Any walk is told step by step (`trace`), equivalent states are drawn as one (`reduction`), two models are
+//! compared (`comparison`), and states are coloured by a `condition`.
 
 mod answers;
 mod board;
+mod comparison;
+mod condition;
 mod conformance;
 mod connections;
 mod coverage;
@@ -33,6 +36,7 @@ mod opening;
 mod picture;
 mod pieces;
 mod project;
+mod reduction;
 mod regions;
 mod scene;
 mod server;

@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::answers::{self, Among, NoAnswer, Texts, Wanted};
+use crate::comparison::{self, CantCompare};
 use crate::conformance::{Check, NoWalk, Traces};
 use crate::connections::{self, Patience};
 use crate::coverage::{self, CantCover};
@@ -218,6 +219,9 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>, patience: Patience) -> Router 
         .route("/api/projects/{id}/counterexample", post(counterexample))
         .route("/api/projects/{id}/way/{node}", get(way))
         .route("/api/projects/{id}/trace", post(traced))
+        .route("/api/projects/{id}/where", get(satisfying))
+        .route("/api/projects/{id}/drawn", post(drawn))
+        .route("/api/projects/{id}/compare", post(compared))
         .route("/api/projects/{id}/coverage", post(covered))
         .route("/api/projects/{id}/conformance", get(conformance))
         .route("/api/projects/{id}/conformance/{failure}", get(walk))
@@ -256,6 +260,12 @@ impl From<CantChange> for Refusal {
 
 impl From<NoAnswer> for Refusal {
     fn from(why: NoAnswer) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
+    }
+}
+
+impl From<CantCompare> for Refusal {
+    fn from(why: CantCompare) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
     }
 }
@@ -523,6 +533,38 @@ async fn traced(
 ) -> Answer<Response> {
     let (opened, _) = opened(&*find(&shared, id)?)?;
     slowly(move || Ok(Json(trace(&opened, &walked)?).into_response())).await
+}
+
+#[derive(Deserialize)]
+struct Where {
+    condition: String,
+}
+
+async fn satisfying(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Query(wanted): Query<Where>,
+) -> Answer<Response> {
+    let (opened, scene) = opened(&*find(&shared, id)?)?;
+    slowly(move || Ok(Json(answers::satisfying(&opened, &scene, &wanted.condition)?).into_response())).await
+}
+
+async fn drawn(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(edges): Json<Vec<u32>>,
+) -> Answer<Response> {
+    let (_, scene) = opened(&*find(&shared, id)?)?;
+    Ok(Json(answers::drawn(&scene, &edges)).into_response())
+}
+
+async fn compared(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(wanted): Json<comparison::Wanted>,
+) -> Answer<Response> {
+    let (left, right) = (find(&shared, id)?.view(), find(&shared, wanted.with)?.view());
+    slowly(move || Ok(Json(comparison::compare(&left, &right, &wanted.relation)?).into_response())).await
 }
 
 async fn covered(

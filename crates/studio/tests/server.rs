@@ -964,3 +964,94 @@ fn a_column_tells_actions_of_one_line_apart() {
     assert_eq!(found(&at("BROKEN")), 1);
     assert_eq!(found(&at("end")), 3, "no action is there");
 }
+
+#[test]
+fn states_are_found_by_a_condition() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("c.lnt", COUNTERS)], "", None);
+    let ask = |condition: &str| {
+        let text: String = condition.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        server.get(&format!("{base}/where?condition={text}"))
+    };
+    let total = |condition: &str| ask(condition).json()["total"].clone();
+    // Three by three states.
+    assert_eq!(total("COUNTER (1).n = 2"), 3);
+    assert_eq!(total("n ≥ 2"), 5, "one of the two is enough");
+    assert_eq!(total("COUNTER (1).n = COUNTER (2).n"), 3);
+    assert_eq!(total("can \"STEP !1 !0\" and not can \"STEP !2 !0\""), 2);
+    let reply = ask("m = 2");
+    assert_eq!(reply.status, 422);
+    assert!(reply.text().contains("no state has a variable `m`"), "{}", reply.text());
+    assert!(ask("n").text().contains("expected a comparison"));
+    assert_eq!(ask("can STOP").json()["notes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn nodes_are_put_somewhere_and_equivalent_states_are_one() {
+    let server = Server::start(|_| ());
+    // Both ways do the same.
+    let aut = "des (0, 4, 4)\n(0, A, 1)\n(0, A, 2)\n(1, B, 3)\n(2, B, 3)\n";
+    let base = server.open_files(&[("m.aut", aut)], "", None);
+    let id: u32 = base.rsplit('/').next().unwrap().parse().unwrap();
+    let change = |body: serde_json::Value| server.post(&format!("{base}/scene"), &body).status;
+    assert_eq!(change(serde_json::json!({ "pin": { "node": 2, "at": [1.5, -2.0, 0.25] } })), 202);
+    assert_eq!(server.wait(id)["pins"], 1);
+    let bytes = server.get(&format!("{base}/positions")).body;
+    let place: Vec<f32> = bytes[16 + 2 * 12..16 + 3 * 12]
+        .chunks(4)
+        .map(|four| f32::from_le_bytes(four.try_into().unwrap()))
+        .collect();
+    assert_eq!(place, [1.5, -2.0, 0.25]);
+    assert_eq!(change(serde_json::json!({ "pin": { "node": 9, "at": [0, 0, 0] } })), 409);
+    assert_eq!(change(serde_json::json!({ "pin": { "node": 1, "at": [1e30, 0, 0] } })), 409);
+    assert_eq!(change(serde_json::json!({ "reduce": "strong" })), 202);
+    let status = server.wait(id);
+    assert_eq!(
+        (&status["detail"], &status["relation"], &status["pins"]),
+        (&"reduced".into(), &"strong".into(), &0.into())
+    );
+    let scene = server.get(&format!("{base}/scene")).body;
+    let counts: Vec<u32> =
+        scene[8..16].chunks(4).map(|four| u32::from_le_bytes(four.try_into().unwrap())).collect();
+    assert_eq!(counts, [3, 2], "nodes and transitions");
+    // Where the transitions are drawn now.
+    let drawn = server.post(&format!("{base}/drawn"), &serde_json::json!([0, 1, 2, 3, 4])).json();
+    assert_eq!(drawn, serde_json::json!([0, 0, 1, 1, null]));
+    assert_eq!(change(serde_json::json!({ "reduce": "stronk" })), 409);
+    assert_eq!(change(serde_json::json!({ "detail": "all" })), 202);
+    assert!(server.wait(id)["relation"].is_null());
+}
+
+#[test]
+fn two_models_are_compared() {
+    let server = Server::start(|_| ());
+    let one = server.open_files(&[("one.aut", "des (0, 2, 3)\n(0, A, 1)\n(1, B, 2)\n")], "", None);
+    let two = server.open_files(&[("two.aut", "des (0, 2, 3)\n(0, i, 1)\n(1, A, 2)\n")], "", None);
+    let number = |base: &str| base.rsplit('/').next().unwrap().parse::<u32>().unwrap();
+    let compare = |base: &str, with: u32, relation: &str| {
+        server.post(&format!("{base}/compare"), &serde_json::json!({ "with": with, "relation": relation }))
+    };
+    let found = compare(&one, number(&two), "weak-trace").json();
+    assert_eq!((&found["equivalent"], &found["only"]), (&false.into(), &"left".into()));
+    assert_eq!(found["trace"], serde_json::json!(["A", "B"]));
+    assert_eq!(found["left"]["after"], serde_json::json!([0, 1, 2]));
+    assert_eq!(found["right"]["after"], serde_json::json!([0, 2]), "an internal step comes first");
+    assert_eq!(compare(&one, number(&one), "strong").json()["equivalent"], true);
+    assert!(compare(&one, number(&two), "branching").json()["formula"].is_string());
+    assert_eq!(compare(&one, number(&two), "stronk").status, 422);
+    assert_eq!(compare(&one, 99, "strong").status, 404);
+    // What is safe for good is not drawn, and that is said.
+    let safe = server.open_files(
+        &[("three.aut", "des (0, 3, 4)\n(0, X, 3)\n(0, A, 1)\n(1, C, 2)\n")],
+        "[ true* . \"X\" ] false",
+        None,
+    );
+    let less = server.open_files(&[("less.aut", "des (0, 2, 3)\n(0, X, 1)\n(0, A, 2)\n")], "", None);
+    let found = compare(&safe, number(&less), "trace").json();
+    assert_eq!((&found["trace"], &found["only"]), (&serde_json::json!(["A", "C"]), &"left".into()));
+    assert_eq!((&found["left"]["cut"], &found["left"]["after"]), (&true.into(), &serde_json::json!([0, 1])));
+    assert_eq!(
+        (&found["right"]["cut"], &found["right"]["after"]),
+        (&false.into(), &serde_json::json!([0, 1]))
+    );
+}

@@ -5,6 +5,7 @@ import {
   readScene,
   type ConformanceAnswer,
   type Counterexample,
+  type Compared,
   type Drawing,
   type EdgeAnswer,
   type Entry,
@@ -13,6 +14,7 @@ import {
   type Look,
   type Place,
   type Positions,
+  type Satisfying,
   type Scene,
   type SceneChange,
   type StateAnswer,
@@ -40,6 +42,10 @@ export interface Backend {
   way(node: number): Promise<Counterexample>;
   /** The table of a walk. */
   trace(start: number, edges: number[]): Promise<Trace>;
+  /** The states for which a condition holds. */
+  satisfying(condition: string): Promise<Satisfying>;
+  /** Where transitions are drawn now. */
+  drawn(edges: number[]): Promise<(number | null)[]>;
   change(change: SceneChange): Promise<void>;
   /** Calls back with every status; returns how to stop. */
   watch(watcher: Watcher): () => void;
@@ -131,6 +137,10 @@ export class LiveProject implements Backend {
   trace = (start: number, edges: number[]) => this.post<Trace>("trace", { start, edges });
   search = (among: string, pattern: string) =>
     this.program.json<Found>(`${this.base}/search?among=${among}&pattern=${encodeURIComponent(pattern)}`);
+
+  satisfying = (condition: string) => this.program.json<Satisfying>(`${this.base}/where?condition=${encodeURIComponent(condition)}`);
+  drawn = (edges: number[]) => this.post<(number | null)[]>("drawn", edges);
+  compare = (other: number, relation: string) => this.post<Compared>("compare", { with: other, relation });
 
   async counterexample(wanted: Wanted): Promise<Counterexample> {
     return (await (await this.program.post(`${this.base}/counterexample`, wanted)).json()) as Counterexample;
@@ -241,6 +251,10 @@ export class Snapshot implements Backend {
     if (!this.data.counterexample) throw new Refused("There is no counterexample in this exported view.");
     const shortest = "nth" in wanted && wanted.nth <= 1;
     return Snapshot.found(shortest ? this.data.counterexample : null, "Another counterexample");
+  };
+  drawn = async (edges: number[]) => edges.map((edge) => this.data.edges[edge]?.drawn ?? null);
+  satisfying = async () => {
+    throw new Refused("States are coloured by a condition in the live page only.");
   };
   way = async () => {
     throw new Refused("A shortest way is found in the live page only.");

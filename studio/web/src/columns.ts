@@ -3,9 +3,9 @@
 import { button, make } from "./dom";
 import { remember, remembered } from "./settings";
 
-export type Panel = "source" | "net" | "walk" | "trace" | "conformance" | "edit" | "coverage";
+export type Panel = "source" | "net" | "walk" | "trace" | "compare" | "conformance" | "edit" | "coverage";
 
-const NAMES: Record<Panel, string> = { source: "Source", net: "Net", walk: "Walk", trace: "Trace", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
+const NAMES: Record<Panel, string> = { source: "Source", net: "Net", walk: "Walk", trace: "Trace", compare: "Compare", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
 /** The panels that show where a walk is; all others are texts, or stand beside them. */
 const WALKED: Panel[] = ["walk", "trace"];
 
@@ -27,7 +27,7 @@ export class Columns {
     private panels: Record<Panel, HTMLElement>,
     offered: Panel[],
     left: HTMLElement,
-    space: HTMLElement,
+    pictures: HTMLElement[],
     private opened: (panel: Panel) => void,
   ) {
     this.tabs.setAttribute("aria-label", "Panels");
@@ -45,7 +45,7 @@ export class Columns {
       "div",
       { className: "columns" },
       left,
-      make("main", {}, this.separator("--left", "the left column", 0, () => left, 1), space, this.separator("--right", "the right column", 0, () => right, -1)),
+      make("main", {}, this.separator("--left", "the left column", 0, () => left, 1), ...pictures, this.separator("--right", "the right column", 0, () => right, -1)),
       right,
     );
     for (const name of ["--left", "--right", "--pane"]) {

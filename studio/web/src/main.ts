@@ -3,10 +3,12 @@ import { Advice } from "./advice";
 import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
 import { Columns, type Panel } from "./columns";
+import { ComparePanel } from "./compare";
 import { ConformancePanel } from "./conformance";
 import { CoveragePanel } from "./coverage";
 import { Dialogs } from "./dialogs";
 import { button, count, make, save } from "./dom";
+import { dragging } from "./dragging";
 import { Editor } from "./editor";
 import { Finder } from "./finder";
 import { galleryOf } from "./gallery";
@@ -16,6 +18,7 @@ import { linkOf, read, written, type Link } from "./link";
 import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
 import { Note, type Topic } from "./note";
+import { Painter } from "./painter";
 import { DARK, LIGHT } from "./palette";
 import { dotOf, MOST_LINES, pngOf, svgOf } from "./pictures";
 import { PropertyTable } from "./properties";
@@ -26,7 +29,7 @@ import { Suspects } from "./suspects";
 import { TracePanel } from "./trace";
 import { flat } from "./values";
 import { Walk } from "./walk";
-import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Counterexample, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
+import { FLAG, KINDS, MERGING, REGION, SEVERAL, TAGS, type Choice, type Counterexample, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -112,7 +115,26 @@ class Page {
     jump: (cursor) => void this.walk.jump(cursor),
     open: (places, word) => this.openSource(places, word),
   });
+  readonly compare = new ComparePanel(
+    this.program,
+    {
+      project: () => this.needed(),
+      name: () => this.summary?.name ?? "this model",
+      draw: (edges, node) => void this.drawPath(edges, node),
+      // Once the page is laid out.
+      resized: () => void requestAnimationFrame(() => requestAnimationFrame(() => void (this.space.turned || this.space.fit()))),
+      say: (text) => this.say(text),
+    },
+    () => this.palette,
+  );
   readonly finder: Finder;
+  readonly painter = new Painter(
+    (condition) => this.asked().satisfying(condition),
+    (found) => this.space.paint(found && new Map(found.drawn.map(([at, many]) => [at, many / (this.scene?.sizes[at] ?? 1)]))),
+    (node) => void this.visit(node),
+  );
+  private reducing = make("select", { id: "reduce", title: "Draw equivalent states as one" }, make("option", { value: "", textContent: "not reduced" }), ...MERGING.map((name) => make("option", { value: name, textContent: `reduced: ${name}` })));
+  private unpinning = button("Unpin", "Let all states that were dragged go where they like", () => void this.change({ unpin: true }), "unpin");
   private keys: Key[];
 
   constructor() {
@@ -143,16 +165,17 @@ class Page {
       (among, pattern) => this.asked().search(among, pattern),
       (found, among) => {
         this.space.highlight("found", among === "labels" ? (found?.drawn ?? []) : []);
-        if (among === "states" && found?.drawn.length) this.space.mark(found.drawn[0]!);
+        this.space.ring(among === "states" ? (found?.drawn ?? []) : []);
       },
       (node) => void this.visit(node),
     );
-    const panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, trace: this.trace.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
+    const panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, trace: this.trace.element, compare: this.compare.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
     this.columns = this.build(panels);
     this.space = new Space(this.holder);
     this.theme(this.snapshot?.look.theme ?? remembered("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listenToPointer();
+    if (!this.snapshot) dragging(this.space, (node, at) => void this.change({ pin: { node: this.scene!.nodes[node]!, at } }));
     listen(this.keys, () => this.dialogs.top !== null);
     window.addEventListener("hashchange", () => void this.followLink());
     window.addEventListener("beforeunload", (event) => {
@@ -165,6 +188,13 @@ class Page {
     const live = this.snapshot === null;
     this.closing.hidden = true;
     this.property.onchange = () => this.editor.choose(this.property.value || null);
+    this.reducing.setAttribute("aria-label", "Draw equivalent states as one");
+    this.reducing.onchange = () => {
+      // Keys are for the page again.
+      this.reducing.blur();
+      void this.change(this.reducing.value ? { reduce: this.reducing.value } : { detail: (this.summary?.nodes ?? 0) > 5_000 ? "collapsed" : "all" });
+    };
+    this.unpinning.hidden = true;
     this.starts.onchange = () => this.editor.start(this.starts.value);
     this.projects.onchange = async () => {
       const wanted = Number(this.projects.value);
@@ -187,16 +217,20 @@ class Page {
       button("Labels", "Show labels (L)", () => this.flipLabels(), "labels"),
       live ? button("Layers", "Lay out by distance from the initial state, or freely (Y)", () => this.flipShape(), "shape-button") : "",
       live ? button("Collapse", "Draw regions without a choice as super-nodes, or every state (D)", () => this.flipDetail(), "detail") : "",
+      live ? this.reducing : "",
+      live ? this.unpinning : "",
       button("Save", "Save what is shown: PNG (S), SVG, DOT, or a page that works without the program (E)", () => this.saving(), "save"),
       button("◐", "Light or dark (T)", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark"), "theme"),
       button("?", "Keys (?)", () => this.help(), "help-button"),
     );
-    const left = make("aside", { className: "left" }, this.finder.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
+    const left = make("aside", { className: "left" }, this.finder.element, this.painter.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
     left.setAttribute("aria-label", "Property and legend");
     this.holder.append(this.advice.element, this.tooltip, this.progress);
-    const offered = (Object.keys(panels) as Panel[]).filter((panel) => live || (panel !== "edit" && panel !== "coverage" && panel !== "conformance"));
-    const columns = new Columns(panels, offered, left, this.holder, (panel) => {
+    const offered = (Object.keys(panels) as Panel[]).filter((panel) => live || !["edit", "coverage", "conformance", "compare"].includes(panel));
+    const columns = new Columns(panels, offered, left, [this.holder, this.compare.holder], (panel) => {
       if (panel === "trace") void this.trace.show(this.walk.moment);
+      if (panel === "compare") void this.compare.open();
+      else if (this.compare.element.hidden) this.compare.close();
       if (this.generation >= 0) this.writeLink();
     });
     columns.offer("conformance", false);
@@ -379,6 +413,8 @@ class Page {
     this.properties.show(null);
     this.suspects.show(null);
     this.trace.clear();
+    this.compare.forget();
+    this.painter.clear();
     this.listing.show([], []);
     this.listing.say("");
     this.net.open(null);
@@ -402,6 +438,7 @@ class Page {
   /** Something has changed: fetches what is new, one thing after the other. */
   private async told(status: Status): Promise<void> {
     this.status = status;
+    this.unpinning.hidden = status.pins === 0;
     this.showProgress(status);
     if (status.running) this.note.settle("model");
     if (this.fetching) {
@@ -454,10 +491,12 @@ class Page {
       this.space.setFilter(this.legend.filter);
       this.atRest = false;
       // A super-node that opens leaves the view where it is.
-      const arranged = `${status.generation} ${status.detail} ${status.shape}`;
+      const arranged = `${status.generation} ${status.detail} ${status.relation} ${status.shape}`;
       if (arranged !== this.arranged) this.follow(arranged);
       this.showSizes();
       this.advise();
+      this.finder.again();
+      this.painter.again();
       if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
     }
     if (status.conformance !== this.checked && backend instanceof LiveProject) {
@@ -553,10 +592,13 @@ class Page {
     const scene = this.scene;
     const summary = this.summary;
     if (!scene || !summary) return;
-    const part = scene.nodes.length < summary.nodes ? `, drawn as ${count(scene.nodes.length, "node")}` : "";
+    const relation = this.status?.relation;
+    const why = relation ? ` (${relation}-equivalent states are one)` : "";
+    const part = scene.nodes.length < summary.nodes ? `, drawn as ${count(scene.nodes.length, "node")}${why}` : "";
+    this.reducing.value = relation ?? "";
     this.sizes.textContent = `${count(summary.nodes, "state")}, ${count(summary.transitions, "transition")}${part}`;
     const detail = document.getElementById("detail");
-    if (detail) detail.textContent = this.status?.detail === "collapsed" ? "All states" : "Collapse";
+    if (detail) detail.textContent = this.status?.detail === "all" ? "Collapse" : "All states";
     const shape = document.getElementById("shape-button");
     if (shape) shape.textContent = this.status?.shape === "layers" ? "Free" : "Layers";
   }
@@ -598,6 +640,7 @@ class Page {
     for (const [tag, colour] of Object.entries(palette.tags)) document.documentElement.style.setProperty(`--${tag}`, colour);
     document.documentElement.style.setProperty("--path", palette.path);
     this.space.setPalette(palette);
+    this.compare.theme();
     this.legend.show(palette, this.summary?.explanation ?? null);
     if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
   }
@@ -769,10 +812,7 @@ class Page {
     const place = await this.asked().state(node).catch(() => null);
     if (scene !== this.scene) return;
     this.space.mark(place?.place ?? null);
-    const of = new Map<number, number>();
-    scene.edges.forEach((edge, at) => of.set(edge, at));
-    const drawn = path.map((step) => of.get(step.edge));
-    this.space.highlight("path", drawn.filter((one): one is number => one !== undefined));
+    await this.lightPath(path.map((step) => step.edge));
     if (path.length > 0 && place) this.space.follow([place.place]);
     const step = path[cursor - 1];
     if (step) void this.lookAtEdge(step.edge);
@@ -787,6 +827,26 @@ class Page {
     }
   }
 
+  /** Draws transitions as the walk, wherever they are drawn now. */
+  private async lightPath(edges: number[]): Promise<void> {
+    const scene = this.scene;
+    if (!scene) return;
+    const of = new Map<number, number>();
+    scene.edges.forEach((edge, at) => of.set(edge, at));
+    let drawn = edges.map((edge) => of.get(edge) ?? null);
+    // Others are drawn as one with transitions that are alike, or lie inside super-nodes.
+    if (drawn.includes(null)) drawn = await this.asked().drawn(edges).catch(() => drawn);
+    if (scene === this.scene) this.space.highlight("path", drawn.filter((one): one is number => one !== null));
+  }
+
+  /** Draws a walk that is not the user's own. */
+  private async drawPath(edges: number[], node: number): Promise<void> {
+    await this.lightPath(edges);
+    await this.markNode(node);
+    const state = await this.asked().state(node).catch(() => null);
+    if (state) this.space.follow([state.place]);
+  }
+
   /** Marks a state of the model in the picture, or none. */
   private async markNode(node: number | null): Promise<void> {
     const state = node === null ? null : await this.asked().state(node).catch(() => null);
@@ -796,6 +856,7 @@ class Page {
   /** Goes on where the user walks: beside a trace, or through the states. */
   private stride(by: 1 | -1): void {
     if (!this.conformance.element.hidden && this.conformance.move(by)) return;
+    if (!this.compare.element.hidden && this.compare.move(by)) return;
     void (by > 0 ? this.walk.take() : this.walk.back());
   }
 
@@ -856,7 +917,7 @@ class Page {
   }
 
   flipDetail(): void {
-    void this.change({ detail: this.status?.detail === "collapsed" ? "all" : "collapsed" });
+    void this.change({ detail: this.status?.detail === "all" ? "collapsed" : "all" });
   }
 
   flipShape(): void {

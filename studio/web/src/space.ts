@@ -5,6 +5,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
+import { bends, distance, shuffle, strengths } from "./geometry";
 import type { Palette } from "./palette";
 import { Rings } from "./rings";
 import { FLAG, KINDS, TAGS, type Eye, type Filter, type Scene } from "./wire";
@@ -38,7 +39,6 @@ export type Hit = { node: number } | { edge: number } | null;
 
 /** Why transitions are drawn over all others. */
 export type Highlight = "path" | "found" | "selected" | "choice";
-
 /** What is on the screen, as shapes. */
 export interface Sketch {
   width: number;
@@ -385,8 +385,8 @@ export class Space {
     if (kind > 0) return [palette.kinds[KINDS[kind - 1]!], rim];
     if (flags & FLAG.initial) return [palette.initial, palette.ink];
     if (flags & FLAG.sink) return [palette.sink, palette.tags.correct];
+    if (flags & FLAG.goal) return [palette.goal, flags & FLAG.region ? palette.ink : palette.goal];
     if (flags & FLAG.region) return [flags & FLAG.lost ? palette.lost : palette.region, palette.ink];
-    if (flags & FLAG.goal) return [palette.goal, palette.goal];
     return flags & FLAG.lost ? [palette.lost, palette.lost] : [palette.node, palette.node];
   }
 
@@ -894,6 +894,26 @@ export class Space {
     return { x: ((at.x + 1) / 2) * this.holder.clientWidth, y: ((1 - at.y) / 2) * this.holder.clientHeight };
   }
 
+  /** Keeps the camera where it is, whatever the pointer does. */
+  steady(steady: boolean): void {
+    this.controls.enabled = !steady;
+  }
+
+  placeOf(node: number): [number, number, number] {
+    return this.point(node).toArray();
+  }
+
+  /** Moves a node to a place on the screen, as far from the reader as it was. */
+  drag(node: number, x: number, y: number): void {
+    const depth = this.point(node).project(this.camera).z;
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const to = new THREE.Vector3((2 * x) / width - 1, 1 - (2 * y) / height, depth).unproject(this.camera);
+    to.toArray(this.positions, 3 * node);
+    const attribute = this.points?.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+    if (attribute) attribute.needsUpdate = true;
+    this.place();
+  }
+
   /** What is under the pointer: a node if one is near, a transition otherwise. */
   pick(x: number, y: number): Hit {
     const scene = this.scene;
@@ -1084,71 +1104,16 @@ export class Space {
       const values = this.points!.geometry.getAttribute(name) as THREE.BufferAttribute;
       return `#${new THREE.Color().fromBufferAttribute(values, node).getHexString()}`;
     };
+    const ringed = new Set([...this.rings.nodes, this.marked]);
     for (let node = 0; node < scene.nodes.length; node++) {
       const depth = screen[3 * node + 2]!;
       if (depth <= 0) continue;
       const [box, size] = [(scene.flags[node]! & FLAG.region) !== 0, this.size(node)];
       const least = size > 0.35 && !box ? 10 : 2.5;
       const radius = Math.min(34, Math.max(least, (size * scale) / depth)) / 2;
-      sketch.nodes.push({ node, x: screen[3 * node]!, y: screen[3 * node + 1]!, radius, box, fill: colour("fill", node), rim: colour("rim", node), marked: node === this.marked });
+      sketch.nodes.push({ node, x: screen[3 * node]!, y: screen[3 * node + 1]!, radius, box, fill: colour("fill", node), rim: colour("rim", node), marked: ringed.has(node) });
     }
     sketch.nodes.sort((a, b) => screen[3 * b.node + 2]! - screen[3 * a.node + 2]!);
     return sketch;
   }
-}
-
-/** Numbers in an order without any system, the same each time: Fisher and Yates, drawn by Marsaglia's xorshift. */
-function shuffle(count: number): Uint32Array<ArrayBuffer> {
-  const order = new Uint32Array(count);
-  let chance = 2_463_534_242;
-  for (let at = 0; at < count; at++) {
-    chance ^= chance << 13;
-    chance ^= chance >>> 17;
-    chance ^= chance << 5;
-    const other = (chance >>> 0) % (at + 1);
-    order[at] = order[other]!;
-    order[other] = at;
-  }
-  return order;
-}
-
-/** How strongly transitions join super-nodes, from 0.1 to 1; nothing where there are no super-nodes. */
-function strengths(scene: Scene): Float32Array | null {
-  if (scene.counts.every((count) => count === 1)) return null;
-  const most = new Uint32Array(scene.nodes.length);
-  scene.counts.forEach((count, edge) => {
-    for (const node of [scene.sources[edge]!, scene.targets[edge]!]) most[node] = Math.max(most[node]!, count);
-  });
-  return Float32Array.from(scene.counts, (count, edge) =>
-    Math.max(0.1, count / Math.min(most[scene.sources[edge]!]!, most[scene.targets[edge]!]!)),
-  );
-}
-
-/** How transitions are bent so that those between the same two states lie side by side. */
-function bends(scene: Scene, detailed: boolean): Float32Array {
-  const result = new Float32Array(scene.edges.length);
-  if (!detailed) return result;
-  const between = new Map<string, number[]>();
-  for (let edge = 0; edge < result.length; edge++) {
-    const [a, b] = [scene.sources[edge]!, scene.targets[edge]!];
-    const key = a < b ? `${a} ${b}` : `${b} ${a}`;
-    between.set(key, [...(between.get(key) ?? []), edge]);
-  }
-  for (const edges of between.values()) {
-    edges.forEach((edge, at) => {
-      if (scene.sources[edge] === scene.targets[edge]) result[edge] = 2 + at;
-      else if (edges.length > 1) {
-        const side = scene.sources[edge]! < scene.targets[edge]! ? 1 : -1;
-        result[edge] = side * 0.16 * (at - (edges.length - 1) / 2 || 0.01);
-      }
-    });
-  }
-  return result;
-}
-
-function distance(x: number, y: number, ax: number, ay: number, bx: number, by: number): number {
-  const [dx, dy] = [bx - ax, by - ay];
-  const length = dx * dx + dy * dy;
-  const t = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / length));
-  return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }

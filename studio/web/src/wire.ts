@@ -2,7 +2,10 @@
 
 export type TagWord = "correct" | "incorrect" | "neutral";
 export type KindWord = "cn" | "in" | "ci" | "cin";
-export type Detail = "all" | "collapsed";
+export type Detail = "all" | "collapsed" | "reduced";
+/** Relations that states are merged by, and those that whole systems are compared by, finer ones first. */
+export const MERGING = ["strong", "divbranching", "branching", "weak", "tau-star-a"];
+export const RELATIONS = [...MERGING, "trace", "weak-trace"];
 export type LayoutShape = "force" | "layers";
 
 export interface TextFile {
@@ -38,6 +41,10 @@ export interface Status {
   scene: number;
   settled: boolean;
   detail: Detail;
+  /** Which states are drawn as one, if equivalent ones are. */
+  relation: string | null;
+  /** How many nodes someone put where they are. */
+  pins: number;
   shape: LayoutShape;
   /** Counts what became of the traces; 0 where there are none. */
   conformance: number;
@@ -328,6 +335,40 @@ export interface SceneChange {
   reveal?: number[];
   detail?: Detail;
   shape?: LayoutShape;
+  /** Draw equivalent states as one. */
+  reduce?: string;
+  /** Put a node, or a super-node, somewhere for good. */
+  pin?: { node: number; at: [number, number, number] };
+  /** Let all nodes go where they like. */
+  unpin?: boolean;
+}
+
+/** The states for which a condition holds. */
+export interface Satisfying {
+  total: number;
+  /** Where they are drawn, and how many at each place. */
+  drawn: [number, number][];
+  nodes: number[];
+  notes: string[];
+}
+
+/** The walk along a trace in one of two systems. */
+export interface ComparedSide {
+  steps: Transition[];
+  /** How many steps are taken after each number of labels. */
+  after: number[];
+  cut: boolean;
+}
+
+export interface Compared {
+  equivalent: boolean;
+  relation: string;
+  formula: string | null;
+  trace: string[] | null;
+  only: "left" | "right" | null;
+  remark: string | null;
+  left: ComparedSide;
+  right: ComparedSide;
 }
 
 export interface Entry {
