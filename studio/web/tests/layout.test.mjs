@@ -128,7 +128,7 @@ describe("links", () => {
     await tab.waitForFunction(() => window.studio.walk.moment.lasso !== null);
     await tab.keyboard.press("ArrowRight");
     await tab.keyboard.press("ArrowRight");
-    await tab.waitForFunction(() => window.studio.walk.cursor === 2 && /at=2/.test(location.hash));
+    await tab.waitForFunction(() => window.studio.walk.cursor === 2 && /&at=2/.test(location.hash));
     const look = () =>
       tab.evaluate(() => {
         const { summary, walk } = window.studio;
