@@ -56,6 +56,11 @@ impl<'p> Selection<'p> {
             };
             prospects.push((property, prospect));
         }
+        Ok(Self::of(prospects))
+    }
+
+    /// Chooses among properties that were looked at before.
+    pub fn of(prospects: Vec<(&'p logic::Property, Prospect)>) -> Self {
         let find = |wanted: &dyn Fn(&logic::Property, &Prospect) -> bool| {
             prospects.iter().position(|(property, prospect)| wanted(property, prospect))
         };
@@ -66,7 +71,7 @@ impl<'p> Selection<'p> {
         });
         let violated = find(&|_, prospect| matches!(prospect, Prospect::Violated(_)));
         let chosen = surprise.or(violated.filter(|_| open.is_none()));
-        Ok(Self { prospects, chosen })
+        Self { prospects, chosen }
     }
 
     /// A sentence for each property that was passed over.

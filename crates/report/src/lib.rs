@@ -36,9 +36,10 @@ pub use coverage::{
     SiteKind, Suggestion, Suggestions, TriedRoot,
 };
 pub use explanation::{
-    ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, Extent, KindCounts,
-    NamedShape, PropertyRow, SourceFile, SuspectPlace, SystemPart, TagCounts, TaggedSize, ValueChange,
-    Waiting, write_autx, write_csv_states, write_csv_transitions, write_cypher, write_dot,
+    ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, Extent,
+    InstanceValue, InstanceValues, KindCounts, Lanes, NamedShape, PropertyRow, SourceFile, SuspectPlace,
+    SystemPart, TagCounts, TaggedSize, ValueChange, Waiting, write_autx, write_csv_states,
+    write_csv_transitions, write_cypher, write_dot,
 };
 pub use exploration::{Exploration, RunTimeError};
 pub use mutation::{MatrixRow, Mutation, OperatorCount, Survivor, Worth};

@@ -1,16 +1,19 @@
 //! What the page asks about an opened model, answered as JSON.
 
-use explain::{Kind, NotACounterexample, Run, Step, Tag};
-use model::{MarkId, MarkKind};
+use explain::{Kind, NotACounterexample, Run, Tag};
+use lts::Selector;
+use model::{Mark, MarkId, MarkKind};
 use rayon::prelude::*;
 use regex::Regex;
-use report::Explanation;
+use report::{Explanation, InstanceValue, InstanceValues, PropertyRow};
 use serde::{Deserialize, Serialize};
 
+use crate::condition::{Condition, NoCondition};
 use crate::opening::{Message, Opened, Place, Request, Start, Text};
 use crate::picture::NONE;
 use crate::project::View;
 use crate::scene::Scene;
+use crate::trace::Walked;
 
 /// The most transitions that are listed of a state, and the most states that a search finds.
 const MOST_LISTED: usize = 500;
@@ -28,7 +31,7 @@ pub struct Summary {
     /// Labels by number.
     labels: Vec<String>,
     explanation: Option<Explanation>,
-    properties: Vec<String>,
+    properties: Vec<PropertyRow>,
     warnings: Vec<Message>,
     remark: Option<String>,
     /// The files of what is open, imported modules included, the model itself first.
@@ -70,11 +73,16 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
             .filter(|&file| !sources.is_given(file))
             .map(|file| Text { name: sources.name(file).to_owned(), text: sources.text(file).to_owned() })
             .collect(),
-        (None, Some(opened)) => opened.request.files.clone(),
-        (None, None) => request.files.clone(),
+        // A transition system is no source to look at: it has as many lines as transitions.
+        (None, Some(_)) => Vec::new(),
+        (None, None) => request.files.iter().filter(|file| !is_system(file)).cloned().collect(),
     };
     let texts = Texts {
-        files: if view.status.failure.is_some() { request.files.clone() } else { files.clone() },
+        files: if view.status.failure.is_some() || sources.is_none() {
+            request.files.clone()
+        } else {
+            files.clone()
+        },
         property: request.property.clone(),
         chosen: request.chosen.clone(),
         root: request.root.clone(),
@@ -100,6 +108,10 @@ pub fn summary(id: u32, name: &str, view: &View) -> Summary {
     }
 }
 
+fn is_system(file: &Text) -> bool {
+    matches!(file.kind(), Some(languages::FileKind::System))
+}
+
 /// What a page offers to start with, what the model starts with by itself first.
 fn starts(request: &Request, opened: Option<&Opened>) -> Vec<Start> {
     let bare = |root: &str, about: &str| Start { root: root.to_owned(), about: about.to_owned() };
@@ -116,8 +128,8 @@ pub struct State {
     node: u32,
     /// The state's number in the system; nothing for the sink.
     state: Option<u32>,
-    /// Names and values.
-    values: Vec<(String, String)>,
+    /// Names and values, by instance.
+    instances: Vec<InstanceValues>,
     kind: Option<&'static str>,
     choice: Option<u32>,
     initial: bool,
@@ -149,7 +161,8 @@ pub struct Transition {
     parts: Vec<String>,
 }
 
-fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
+/// A transition of the picture.
+pub fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
     let picture = &opened.picture;
     let system = opened.subject.lts();
     let label = system.label(lts::LabelId::from_raw(picture.labels[at]));
@@ -169,7 +182,8 @@ fn transition(opened: &Opened, scene: &Scene, at: usize) -> Transition {
     }
 }
 
-fn tag_word(tag: u8) -> &'static str {
+/// The word for a tag.
+pub fn tag_word(tag: u8) -> &'static str {
     Tag::ALL[usize::from(tag)].word()
 }
 
@@ -188,7 +202,7 @@ pub fn state(opened: &Opened, scene: &Scene, node: u32) -> Option<State> {
     Some(State {
         node,
         state: (state != NONE).then_some(state),
-        values: if state == NONE { Vec::new() } else { opened.subject.describe(state) },
+        instances: if state == NONE { Vec::new() } else { opened.subject.instances(state) },
         kind: kind.checked_sub(1).map(|at| Kind::ALL[usize::from(at)].key()),
         choice: Some(picture.choices[node as usize]).filter(|&choice| choice != NONE),
         initial: node == 0,
@@ -277,22 +291,29 @@ fn found_transitions(opened: &Opened, scene: &Scene, wanted: &dyn Fn(usize) -> b
     found
 }
 
-/// The transitions that a line takes part in.
-pub fn line(opened: &Opened, scene: &Scene, file: &str, line: usize) -> Found {
+/// The transitions that a line takes part in or, where a column is given, the smallest construct there, if there is one.
+pub fn line(opened: &Opened, scene: &Scene, file: &str, line: usize, column: Option<usize>) -> Found {
     let mut origins: rustc_hash::FxHashMap<u32, bool> = Default::default();
     let mut marks: Vec<bool> = Vec::new();
     if let (Some(sources), Some(provenance)) = (opened.subject.sources(), opened.subject.provenance()) {
-        marks = provenance
-            .marks()
-            .iter()
-            .map(|mark| {
-                let place = Place::of(mark.span, sources);
-                // A block is as wide as a process: it would light up everything.
-                mark.kind != MarkKind::Block
-                    && place.file == file
-                    && (place.line..=place.end_line).contains(&line)
-            })
-            .collect();
+        let places: Vec<Place> =
+            provenance.marks().iter().map(|mark| Place::of(mark.span, sources)).collect();
+        let touches = |(mark, place): (&Mark, &Place)| {
+            // A block is as wide as a process: it would light up everything.
+            mark.kind != MarkKind::Block
+                && place.file == file
+                && (place.line..=place.end_line).contains(&line)
+        };
+        marks = provenance.marks().iter().zip(&places).map(touches).collect();
+        let holds = |place: &Place| {
+            let at = column.map(|column| (line, column));
+            at.is_some_and(|at| (place.line, place.column) <= at && at < (place.end_line, place.end_column))
+        };
+        let around = (0..marks.len()).filter(|&at| marks[at] && holds(&places[at]));
+        if let Some(smallest) = around.min_by_key(|&at| provenance.marks()[at].span.range().len()) {
+            let place = places[smallest].clone();
+            marks.iter_mut().zip(&places).for_each(|(mark, other)| *mark &= *other == place);
+        }
         for &origin in opened.subject.lts().origins().unwrap_or_default() {
             origins
                 .entry(origin.raw())
@@ -334,6 +355,27 @@ pub enum NoAnswer {
     /// There is no counterexample.
     #[error("no property is violated, so there is no counterexample")]
     Holds,
+    /// Nothing leads there.
+    #[error("no way leads from the initial state to this one")]
+    NoWay,
+    /// The condition is wrong.
+    #[error(transparent)]
+    Condition(#[from] NoCondition),
+    /// The condition is about something that there is not.
+    #[error("no state has a variable `{0}`{1}")]
+    NoVariable(String, String),
+    /// Transitions don't follow each other.
+    #[error("these transitions are not a walk")]
+    NotAWalk,
+    /// There is nothing to violate.
+    #[error("there is no property yet, so there is no counterexample: write one under Edit")]
+    NoProperty,
+    /// No single run violates the property, or it is not known whether any does.
+    #[error("there is no counterexample to walk: {0}")]
+    Unexplained(String),
+    /// What was tagged once can't be tagged again.
+    #[error("the counterexamples of this property can't be computed again")]
+    Untagged,
     /// There are fewer.
     #[error("there are no more: {} in all", report::count(*.0 as u64, "counterexample"))]
     Fewer(usize),
@@ -367,10 +409,16 @@ pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Re
                 if state == NONE {
                     return None;
                 }
-                let values = opened.subject.describe(state);
+                let instances = opened.subject.instances(state);
                 let number = format!("state {state}");
-                let mut text = values.iter().map(|(name, value)| format!("{name} = {value}"));
-                if let Some(text) = text.find(|text| pattern.is_match(text)) {
+                let of = |one: &InstanceValues| {
+                    let dot = if one.instance.is_empty() { "" } else { "." };
+                    let text = |value: &InstanceValue| {
+                        format!("{}{dot}{} = {}", one.instance, value.name, value.value)
+                    };
+                    one.values.iter().map(text).collect::<Vec<String>>()
+                };
+                if let Some(text) = instances.iter().flat_map(of).find(|text| pattern.is_match(text)) {
                     return Some((node as u32, format!("{number}: {text}")));
                 }
                 pattern.is_match(&number).then_some((node as u32, number))
@@ -390,6 +438,75 @@ pub fn search(opened: &Opened, scene: &Scene, among: Among, pattern: &str) -> Re
     }
 }
 
+/// The states for which a condition holds.
+#[derive(Serialize)]
+pub struct Satisfying {
+    total: usize,
+    /// Where they are drawn, and how many at each place.
+    drawn: Vec<(u32, u32)>,
+    /// The first few.
+    nodes: Vec<u32>,
+    /// What is suspicious.
+    notes: Vec<String>,
+}
+
+/// Finds the states for which a condition holds.
+pub fn satisfying(opened: &Opened, scene: &Scene, text: &str) -> Result<Satisfying, NoAnswer> {
+    let (picture, system) = (&opened.picture, opened.subject.lts());
+    let condition = Condition::parse(text)?;
+    let labels: Vec<&str> = system.labels().iter().map(|(_, text)| text).collect();
+    let chosen = |labels: &[&str], one: &Selector| labels.iter().map(|label| one.matches(label)).collect();
+    let selectors: Vec<(&Selector, Vec<bool>)> =
+        condition.selectors().map(|one| (one, chosen(&labels, one))).collect();
+    let holds = |node: &u32| {
+        let state = picture.states[*node as usize];
+        let can = |wanted: &Selector| {
+            let mask = selectors.iter().find(|(one, _)| std::ptr::eq(*one, wanted));
+            let mut steps = picture.outgoing(*node).map(|at| picture.labels[at] as usize);
+            mask.is_some_and(|(_, mask)| steps.any(|label| mask[label]))
+        };
+        state != NONE && condition.holds(&opened.subject.instances(state), &can)
+    };
+    let all: Vec<u32> = (0..picture.len() as u32).into_par_iter().filter(holds).collect();
+    if let Some(&name) = condition.unknown().first() {
+        return Err(NoAnswer::NoVariable(name.to_owned(), known_variables(opened, name)));
+    }
+    let mut drawn: std::collections::BTreeMap<u32, u32> = Default::default();
+    all.iter().for_each(|&node| *drawn.entry(scene.place[node as usize]).or_default() += 1);
+    let used = system.used_labels();
+    let used: Vec<&str> = labels.iter().zip(used).filter(|(_, used)| *used).map(|(text, _)| *text).collect();
+    let notes = selectors.iter().filter_map(|(one, _)| one.unmatched("can", &used));
+    Ok(Satisfying {
+        total: all.len(),
+        drawn: drawn.into_iter().collect(),
+        nodes: all.iter().copied().take(MOST_LISTED).collect(),
+        notes: notes.map(|note| note.message).collect(),
+    })
+}
+
+/// What a variable that there is not may be instead.
+fn known_variables(opened: &Opened, name: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for &state in opened.picture.states.iter().take(MOST_LISTED).filter(|&&state| state != NONE) {
+        for one in opened.subject.instances(state) {
+            names.extend(one.values.into_iter().map(|value| value.name));
+        }
+        names.sort();
+        names.dedup();
+    }
+    match (source::closest(name, names.iter().map(String::as_str)), names.as_slice()) {
+        (Some(close), _) => format!(": did you mean `{close}`?"),
+        (None, []) => ": this system has no variables".into(),
+        (None, names) => format!(": there are {}", names[..names.len().min(12)].join(", ")),
+    }
+}
+
+/// Where transitions are drawn now, if they are.
+pub fn drawn(scene: &Scene, edges: &[u32]) -> Vec<Option<u32>> {
+    let place = |&at: &u32| scene.drawn.get(at as usize).copied().filter(|&drawn| drawn != NONE);
+    edges.iter().map(place).collect()
+}
+
 /// Which counterexample is wanted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
@@ -402,13 +519,20 @@ pub enum Wanted {
     Trace(Text),
 }
 
-/// A counterexample as transitions.
+/// A run from the initial state, as transitions.
 #[derive(Serialize)]
 pub struct Counterexample {
     steps: Vec<RunStep>,
     lasso: Option<usize>,
     /// The nodes that it passes, the initial one first.
     nodes: Vec<u32>,
+}
+
+impl Counterexample {
+    /// The walk along it.
+    pub fn walked(&self) -> Walked {
+        Walked { start: 0, edges: self.steps.iter().map(|step| step.transition.edge).collect() }
+    }
 }
 
 #[derive(Serialize)]
@@ -423,29 +547,49 @@ struct RunStep {
 pub fn counterexample(opened: &Opened, scene: &Scene, wanted: &Wanted) -> Result<Counterexample, NoAnswer> {
     let found = opened.with_tagged(|tagged| {
         let run: Run = match wanted {
-            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or(NoAnswer::Holds)?,
+            Wanted::Nth(0 | 1) => tagged.shortest_run().ok_or_else(|| no_run(opened))?,
             Wanted::Nth(nth) => {
                 let runs = tagged.shortest_runs(usize::from(*nth));
                 let count = runs.len();
                 runs.into_iter().nth(usize::from(*nth) - 1).ok_or(NoAnswer::Fewer(count))?
             }
-            Wanted::Random(seed) => tagged.random_run(*seed).ok_or(NoAnswer::Holds)?,
+            Wanted::Random(seed) => tagged.random_run(*seed).ok_or_else(|| no_run(opened))?,
             Wanted::Trace(text) => {
                 let (labels, lasso) = read_trace(text)?;
                 tagged.run_of_labels(&labels, lasso)?
             }
         };
-        let kept = tagged.abstraction(&run, None);
-        let mut nodes = vec![0];
-        let step = |(number, step): (usize, &Step)| RunStep {
-            transition: transition(opened, scene, step.at),
-            matters: kept.binary_search(&number).is_ok(),
-        };
-        let steps: Vec<RunStep> = run.steps.iter().enumerate().map(step).collect();
-        nodes.extend(steps.iter().map(|step| step.transition.target));
-        Ok(Counterexample { steps, lasso: run.lasso, nodes })
+        let steps: Vec<usize> = run.steps.iter().map(|step| step.at).collect();
+        Ok(run_of(opened, scene, &steps, run.lasso))
     });
-    found.unwrap_or(Err(NoAnswer::Holds))
+    found.unwrap_or_else(|| Err(no_run(opened)))
+}
+
+/// Why there is nothing to walk, in the words that the page has for the property.
+fn no_run(opened: &Opened) -> NoAnswer {
+    match &opened.remark {
+        Some(remark) => NoAnswer::Unexplained(remark.clone()),
+        None if opened.property.is_some() => NoAnswer::Untagged,
+        None if opened.properties.is_empty() => NoAnswer::NoProperty,
+        None => NoAnswer::Holds,
+    }
+}
+
+/// A shortest way from the initial state to a node.
+pub fn way(opened: &Opened, scene: &Scene, node: u32) -> Result<Counterexample, NoAnswer> {
+    let known = (node as usize) < opened.picture.len();
+    let way = known.then(|| opened.picture.way_to(node)).flatten().ok_or(NoAnswer::NoWay)?;
+    Ok(run_of(opened, scene, &way, None))
+}
+
+fn run_of(opened: &Opened, scene: &Scene, steps: &[usize], lasso: Option<usize>) -> Counterexample {
+    let step = |&at: &usize| RunStep {
+        transition: transition(opened, scene, at),
+        matters: opened.picture.matters(at),
+    };
+    let steps: Vec<RunStep> = steps.iter().map(step).collect();
+    let nodes = std::iter::once(0).chain(steps.iter().map(|step| step.transition.target)).collect();
+    Counterexample { steps, lasso, nodes }
 }
 
 /// The labels of a trace, and where the part starts that it repeats.
@@ -453,7 +597,7 @@ fn read_trace(text: &Text) -> Result<(Vec<String>, Option<usize>), NoAnswer> {
     // A label may begin like the head of an AUT file.
     let head = text.text.trim_start().strip_prefix("des");
     let is_aut = head.is_some_and(|rest| rest.trim_start().starts_with('('));
-    if !matches!(text.kind(), Some(languages::FileKind::System)) && !is_aut {
+    if !is_system(text) && !is_aut {
         let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok((lines.map(str::to_owned).collect(), None));
     }

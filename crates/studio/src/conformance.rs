@@ -377,7 +377,7 @@ fn nodes_of(opened: &Opened) -> FxHashMap<Vec<Slot>, u32> {
     }
     let mut nodes = FxHashMap::default();
     for (node, &state) in picture.states.iter().enumerate().filter(|&(_, &state)| state != NONE) {
-        let row = match &opened.subject {
+        let row = match &*opened.subject {
             Subject::Model(explored) => {
                 explored.exploration.state(explored.loaded.program.model(), lts::StateId::from_raw(state))
             }

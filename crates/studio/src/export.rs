@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::answers::{self, Wanted};
 use crate::project::Project;
 use crate::scene::{REGION, position_bytes};
+use crate::trace;
 
 /// A snapshot of larger scenes leaves out what is known of each state and transition.
 const MOST_DETAILED: usize = 3_000;
@@ -34,6 +35,7 @@ pub fn snapshot(project: &Project, look: &Value) -> Option<Value> {
             }
         }
     }
+    let counterexample = answers::counterexample(opened, scene, &Wanted::Nth(1)).ok();
     Some(json!({
         "summary": answers::summary(project.id, &project.name, &view),
         "status": view.status,
@@ -44,7 +46,8 @@ pub fn snapshot(project: &Project, look: &Value) -> Option<Value> {
         "states": states,
         "edges": edges,
         "drawing": opened.subject.board(),
-        "counterexample": answers::counterexample(opened, scene, &Wanted::Nth(1)).ok(),
+        "trace": counterexample.as_ref().and_then(|run| trace::trace(opened, &run.walked()).ok()),
+        "counterexample": counterexample,
         "look": look,
     }))
 }

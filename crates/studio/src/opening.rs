@@ -10,7 +10,7 @@ use explore::{Exploration, Limits, Outcome};
 use languages::{FileKind, SystemError};
 use lts::{Lts, Progress};
 use model::{Folders, Input, Overlay, Provenance, Starting, SystemModel};
-use report::Explanation;
+use report::{Explanation, InstanceValues, PropertyRow};
 use serde::{Deserialize, Serialize};
 use source::{Diagnostic, Severity, Sources};
 use views::{Findings, Origin};
@@ -72,6 +72,27 @@ pub struct Request {
     pub traces: Option<Arc<Traces>>,
     /// Other processes to start with, for a page to offer.
     pub starts: Vec<Start>,
+}
+
+impl Request {
+    /// Whether another one asks for the same, but for the property that is looked at: what is on disk is read again only
+    /// for who asks for the same once more.
+    fn differs_in_choice_only(&self, other: &Self) -> bool {
+        let same_traces = match (&self.traces, &other.traces) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        let texts = |request: &Self| (request.property.clone(), request.property_path.clone());
+        self.chosen != other.chosen
+            && self.system == other.system
+            && self.files == other.files
+            && texts(self) == texts(other)
+            && self.root == other.root
+            && self.include == other.include
+            && self.most_states == other.most_states
+            && same_traces
+    }
 }
 
 /// A process to start with.
@@ -255,15 +276,40 @@ impl Subject {
         }
     }
 
-    /// Names and values of a state.
-    pub fn describe(&self, state: u32) -> Vec<(String, String)> {
+    /// The model behind the system.
+    pub fn origin(&self) -> Option<Origin<'_>> {
         match self {
-            Self::Model(explored) => {
-                let model = explored.loaded.program.model();
-                model.describe(&explored.exploration.state(model, lts::StateId::from_raw(state))).values
-            }
-            Self::System(_) => Vec::new(),
+            Self::Model(explored) => Some(Origin {
+                sources: &explored.loaded.sources,
+                program: &*explored.loaded.program,
+                exploration: &explored.exploration,
+            }),
+            Self::System(_) => None,
         }
+    }
+
+    /// Names and values of a state, by instance.
+    pub fn instances(&self, state: u32) -> Vec<InstanceValues> {
+        self.origin()
+            .map(|origin| views::instances(origin, lts::StateId::from_raw(state)))
+            .unwrap_or_default()
+    }
+}
+
+/// All properties with what there is to say of each: looked at once, whichever is explained.
+struct Checked {
+    properties: Vec<logic::Property>,
+    prospects: Vec<Prospect>,
+    /// What is suspicious in each.
+    unmatched: Vec<Vec<Message>>,
+    /// What is suspicious in the texts.
+    warnings: Vec<Message>,
+}
+
+impl Checked {
+    /// The properties with these positions.
+    fn only(&self, wanted: impl Iterator<Item = usize>) -> Vec<(&logic::Property, Prospect)> {
+        wanted.map(|at| (&self.properties[at], self.prospects[at].clone())).collect()
     }
 }
 
@@ -272,15 +318,16 @@ pub struct Opened {
     /// What was asked for.
     pub request: Arc<Request>,
     /// The system.
-    pub subject: Subject,
+    pub subject: Arc<Subject>,
+    checked: Arc<Checked>,
     /// What there is to see.
     pub picture: Picture,
     /// What there is to say; nothing without a property.
     pub explanation: Option<Explanation>,
     /// The property that is explained, to find more counterexamples.
     pub property: Option<Property>,
-    /// The names of all properties.
-    pub properties: Vec<String>,
+    /// All properties.
+    pub properties: Vec<PropertyRow>,
     /// What is suspicious.
     pub warnings: Vec<Message>,
     /// A sentence on why nothing is tagged.
@@ -288,14 +335,21 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens what was asked for. `stage` is told what is going on, `loaded` what traces can be checked against.
+    /// Opens what was asked for. `stage` is told what is going on, `loaded` what traces can be checked against. Where only
+    /// another property is chosen than before, nothing is explored or checked again.
     pub fn new(
         request: Arc<Request>,
+        before: Option<&Opened>,
         progress: &Progress,
         stage: &dyn Fn(&'static str),
         loaded: &dyn Fn(Judge),
     ) -> Result<Self, CantOpen> {
-        let opened = Self::open(request, progress, stage, loaded);
+        let opened = match before.filter(|before| before.request.differs_in_choice_only(&request)) {
+            Some(before) => {
+                Self::look(request, Arc::clone(&before.subject), Arc::clone(&before.checked), progress, stage)
+            }
+            None => Self::open(request, progress, stage, loaded),
+        };
         // Not everyone who is told to stop says so.
         if progress.is_cancelled() { Err(CantOpen::Cancelled) } else { opened }
     }
@@ -315,14 +369,39 @@ impl Opened {
         let used = lts.used_labels();
         let labels: Vec<&str> =
             lts.labels().iter().filter(|(label, _)| used[label.index()]).map(|(_, text)| text).collect();
-        let names = properties.iter().map(|property| property.name.clone()).collect();
-        let candidates = chosen(&properties, request.chosen.as_deref())?;
-        for property in &candidates {
-            warnings.extend(messages(&logic::unmatched(&property.formula, &labels), &sources));
-        }
+        let unmatched = properties
+            .iter()
+            .map(|property| messages(&logic::unmatched(&property.formula, &labels), &sources))
+            .collect();
         stage("checking");
-        let selection = Selection::new(lts, candidates, request.most_states, progress)
+        let selection = Selection::new(lts, &properties, request.most_states, progress)
             .map_err(|_| CantOpen::Cancelled)?;
+        let prospects = selection.prospects.into_iter().map(|(_, prospect)| prospect).collect();
+        let checked = Checked { properties, prospects, unmatched, warnings };
+        Self::look(request, Arc::new(subject), Arc::new(checked), progress, stage)
+    }
+
+    /// Tags a system by the property that is to be explained.
+    fn look(
+        request: Arc<Request>,
+        subject: Arc<Subject>,
+        checked: Arc<Checked>,
+        progress: &Progress,
+        stage: &dyn Fn(&'static str),
+    ) -> Result<Self, CantOpen> {
+        let lts = subject.lts();
+        let all = 0..checked.properties.len();
+        let candidates: Vec<usize> = match request.chosen.as_deref() {
+            None => all.clone().collect(),
+            Some(name) => match all.clone().find(|&at| checked.properties[at].name == name) {
+                Some(at) => vec![at],
+                None => return Err(wrong(format!("there is no property named {name}"))),
+            },
+        };
+        let mut warnings = checked.warnings.clone();
+        warnings.extend(candidates.iter().flat_map(|&at| checked.unmatched[at].iter().cloned()));
+        let selection = Selection::of(checked.only(candidates.into_iter()));
+        let rows = |explained: Option<&str>| views::property_rows(&checked.only(all.clone()), explained);
         let passed_over = selection.passed_over();
         let explained = selection.chosen.map(|at| &selection.prospects[at]);
         if let Some((property, Prospect::Violated(wanted))) = explained {
@@ -347,18 +426,23 @@ impl Opened {
             let mut explanation = explain(&subject, &tagged, run.as_ref());
             explanation.property = property.name.clone();
             explanation.description = property.description.clone();
-            let picture = Picture::of_tagged(&tagged, subject.provenance());
+            let mut picture = Picture::of_tagged(&tagged, subject.provenance());
+            picture.number_choices(explanation.choices.iter().map(|choice| &*choice.states));
             drop(tagged);
+            let properties = rows(Some(&property.name));
             let (explanation, property) = (Some(explanation), Some(wanted.clone()));
+            let remark = None;
+            drop(selection);
             return Ok(Self {
                 request,
                 subject,
+                checked,
                 picture,
                 explanation,
                 property,
-                properties: names,
+                properties,
                 warnings,
-                remark: None,
+                remark,
             });
         }
         let stuck = |prospect: &Prospect| matches!(prospect, Prospect::Unexplained(_) | Prospect::Unknown(_));
@@ -368,6 +452,7 @@ impl Opened {
         };
         let held = selection.prospects.first().map(|(property, _)| *property);
         let tag = if held.is_some() && remark.is_none() { Tag::Correct } else { Tag::Neutral };
+        let used = lts.used_labels().iter().filter(|&&used| used).count();
         let explanation = held.filter(|_| remark.is_none()).map(|property| Explanation {
             property: property.name.clone(),
             description: property.description.clone(),
@@ -376,34 +461,30 @@ impl Opened {
             full: report::TaggedSize {
                 states: lts.state_count() as u64,
                 transitions: lts.transition_count() as u64,
-                labels: labels.len() as u64,
+                labels: used as u64,
             },
             tags: [lts.transition_count() as u64, 0, 0].into(),
             remarks: vec!["It holds, so there is nothing to explain.".into()],
             ..Explanation::default()
         });
         let picture = Picture::of_system(lts, tag);
+        let properties = rows(explanation.as_ref().map(|explanation| explanation.property.as_str()));
+        drop(selection);
         let property = None;
-        Ok(Self { request, subject, picture, explanation, property, properties: names, warnings, remark })
+        Ok(Self { request, subject, checked, picture, explanation, property, properties, warnings, remark })
     }
 
     /// Tags the system again and hands it to someone who needs more than the picture.
     pub fn with_tagged<T>(&self, ask: impl FnOnce(&Tagged<'_>) -> T) -> Option<T> {
-        let tagged = self.property.as_ref()?.tag(self.subject.lts(), &Options::default(), &Progress::new());
+        let options = Options { most_states: self.request.most_states, ..Options::default() };
+        let tagged = self.property.as_ref()?.tag(self.subject.lts(), &options, &Progress::new());
         tagged.ok().flatten().map(|tagged| ask(&tagged))
     }
 }
 
 /// Tells why a property fails, with a counterexample.
 pub fn explain(subject: &Subject, tagged: &Tagged<'_>, run: Option<&Run>) -> Explanation {
-    let origin = match subject {
-        Subject::Model(explored) => Some(Origin {
-            sources: &explored.loaded.sources,
-            program: &*explored.loaded.program,
-            exploration: &explored.exploration,
-        }),
-        Subject::System(_) => None,
-    };
+    let origin = subject.origin();
     Findings { tagged, run, kind: None, nearest: None, origin, values: false }.explanation()
 }
 
@@ -428,18 +509,6 @@ fn load_properties(
             Ok(loaded.properties)
         }
         Err(diagnostics) => Err(CantOpen::Wrong(messages(&diagnostics, sources))),
-    }
-}
-
-/// The property that was named, or all.
-fn chosen<'p>(
-    properties: &'p [logic::Property],
-    name: Option<&str>,
-) -> Result<Vec<&'p logic::Property>, CantOpen> {
-    let Some(name) = name else { return Ok(properties.iter().collect()) };
-    match properties.iter().find(|property| property.name == name) {
-        Some(property) => Ok(vec![property]),
-        None => Err(wrong(format!("there is no property named {name}"))),
     }
 }
 
@@ -543,22 +612,49 @@ mod tests {
     fn what_was_cancelled_is_not_opened() {
         // A formula that is only checked, without an explanation.
         let request = request("nu X . (< true > X)");
-        let opened = Opened::new(Arc::clone(&request), &Progress::new(), &|_| (), &|_| ()).ok().unwrap();
+        let opened =
+            Opened::new(Arc::clone(&request), None, &Progress::new(), &|_| (), &|_| ()).ok().unwrap();
         assert!(opened.remark.unwrap().contains("can't be explained"));
         let enough = Progress::new();
         enough.cancel();
-        assert!(matches!(Opened::new(request, &enough, &|_| (), &|_| ()), Err(CantOpen::Cancelled)));
+        assert!(matches!(Opened::new(request, None, &enough, &|_| (), &|_| ()), Err(CantOpen::Cancelled)));
     }
 
     #[test]
     fn the_first_surprise_is_opened() {
         let text = "property KNOWN is NEVER (\"A\") expected FALSE end property\n\
                     property STUCK is DEADLOCK_FREE end property\n";
-        let opened = Opened::new(request(text), &Progress::new(), &|_| (), &|_| ()).ok().unwrap();
+        let opened = Opened::new(request(text), None, &Progress::new(), &|_| (), &|_| ()).ok().unwrap();
         assert_eq!(opened.explanation.unwrap().property, "STUCK");
         assert!(
             opened.warnings.iter().any(|one| one.message == "passed over: KNOWN is violated, as expected")
         );
+    }
+
+    #[test]
+    fn another_property_is_chosen_without_exploring_again() {
+        let text = "property ONE is NEVER (\"A\") end property\n\
+                    property TWO is DEADLOCK_FREE end property\n";
+        let open = |request: &Arc<Request>, before: Option<&Opened>| {
+            Opened::new(Arc::clone(request), before, &Progress::new(), &|_| (), &|_| ()).ok().unwrap()
+        };
+        let all = request(text);
+        let first = open(&all, None);
+        assert_eq!(first.explanation.as_ref().unwrap().property, "ONE");
+        let two = Arc::new(Request { chosen: Some("TWO".into()), ..Request::clone(&all) });
+        let second = open(&two, Some(&first));
+        assert_eq!(second.explanation.as_ref().unwrap().property, "TWO");
+        assert!(Arc::ptr_eq(&first.subject, &second.subject));
+        let told = |opened: &Opened| -> Vec<(String, Option<bool>, bool)> {
+            let rows = opened.properties.iter();
+            rows.map(|row| (row.property.clone(), row.verdict, row.explained)).collect()
+        };
+        let row = |name: &str, explained| (name.to_owned(), Some(false), explained);
+        assert_eq!(told(&second), [row("ONE", false), row("TWO", true)]);
+        // Other texts, or the same once more, are opened anew.
+        let root = Arc::new(Request { root: Some("X".into()), ..Request::clone(&two) });
+        assert!(!Arc::ptr_eq(&open(&root, Some(&second)).subject, &second.subject));
+        assert!(!Arc::ptr_eq(&open(&two, Some(&second)).subject, &second.subject));
     }
 
     #[test]

@@ -73,6 +73,41 @@ impl Picture {
         picture.finish()
     }
 
+    /// Numbers choices as an explanation lists them; each is known by its first nodes.
+    pub fn number_choices<'a>(&mut self, listed: impl Iterator<Item = &'a [u64]>) {
+        let mut number = rustc_hash::FxHashMap::default();
+        for (at, nodes) in listed.enumerate() {
+            let known = nodes.first().and_then(|&node| self.choices.get(node as usize));
+            if let Some(&choice) = known.filter(|&&choice| choice != NONE) {
+                number.insert(choice, at as u32);
+            }
+        }
+        for choice in self.choices.iter_mut() {
+            *choice = number.get(choice).copied().unwrap_or(NONE);
+        }
+    }
+
+    /// Whether a transition belongs to a neighbourhood: it leaves one, or is neutral and leads to one.
+    pub fn matters(&self, at: usize) -> bool {
+        let kind = |node: u32| self.kinds[node as usize] > 0;
+        kind(self.sources[at]) || (self.tags[at] == Tag::Neutral as u8 && kind(self.targets[at]))
+    }
+
+    /// A shortest way from the initial node, as transitions; nothing where there is none.
+    pub fn way_to(&self, node: u32) -> Option<Vec<usize>> {
+        let mut way = Vec::new();
+        let mut here = node;
+        while here != 0 {
+            let nearer = self.distances[here as usize].checked_sub(1)?;
+            let near = |&&at: &&u32| self.distances[self.sources[at as usize] as usize] == nearer;
+            let &at = self.incoming(here).iter().find(near)?;
+            way.push(at as usize);
+            here = self.sources[at as usize];
+        }
+        way.reverse();
+        Some(way)
+    }
+
     /// The picture of a whole system whose transitions all say the same.
     pub fn of_system(lts: &Lts, tag: Tag) -> Self {
         let mut picture = Self::empty(lts.state_count());
@@ -210,5 +245,48 @@ mod tests {
         assert_eq!(picture.distances, [0, 1, 2]);
         assert_eq!(picture.targets, [1, 2]);
         assert_eq!(picture.incoming(2), [1]);
+    }
+
+    #[test]
+    fn steps_that_matter_are_those_of_neighbourhoods() {
+        let mut sources = source::Sources::new();
+        let never = logic::never("a1", &mut sources).unwrap();
+        let property = explain::Property::of(&never.formula).unwrap();
+        let mut seen = 0;
+        for seed in 0..40 {
+            let spec = lts::RandomSystem {
+                states: 30,
+                transitions: 45,
+                labels: 6,
+                internal: 0.2,
+                shape: lts::Shape::Layered,
+                seed,
+            };
+            let system = spec.draw().unwrap();
+            let Ok(Some(tagged)) = property.tag(&system, &Default::default(), &lts::Progress::new()) else {
+                continue;
+            };
+            let picture = Picture::of_tagged(&tagged, None);
+            for run in tagged.shortest_runs(5) {
+                let kept = tagged.abstraction(&run, None);
+                for (at, step) in run.steps.iter().enumerate() {
+                    assert_eq!(picture.matters(step.at), kept.contains(&at), "seed {seed}, step {at}");
+                    seen += 1;
+                }
+                let end = run.steps.last().map_or(0, |step| picture.targets[step.at]);
+                let way = picture.way_to(end).unwrap();
+                assert_eq!(way.len(), picture.distances[end as usize] as usize);
+                assert!(
+                    way.iter()
+                        .scan(0, |node, &at| {
+                            let follows = picture.sources[at] == *node;
+                            *node = picture.targets[at];
+                            Some(follows)
+                        })
+                        .all(|follows| follows)
+                );
+            }
+        }
+        assert!(seen > 50, "{seen}");
     }
 }

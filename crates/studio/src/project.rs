@@ -1,5 +1,6 @@
 //! A project: one opened model with its scene, worked on in the background and watched by any number of pages.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use crate::conformance::{self, Check, Judge};
 use crate::layout::{Layout, Point, Shape};
 use crate::opening::{CantOpen, Message, Opened, Request, guarded};
 use crate::picture::Picture;
+use crate::reduction::{RELATIONS, Reduction};
 use crate::regions::{Detail, MOST_SHOWN, Regions};
 use crate::scene::Scene;
 
@@ -53,6 +55,10 @@ struct State {
     /// Counts what was asked to be opened.
     attempt: u32,
     regions: Option<Regions>,
+    /// Equivalent states that are drawn as one.
+    reduction: Option<Reduction>,
+    /// Where someone put nodes of the scene.
+    pins: BTreeMap<u32, Point>,
     detail: Detail,
     shape: Shape,
     scene: Arc<Scene>,
@@ -62,6 +68,17 @@ struct State {
     drawn_from: u32,
     /// Whether nobody can ask for it any more.
     closed: bool,
+}
+
+impl State {
+    /// The nodes of a scene that someone put somewhere.
+    fn pinned(&self, scene: &Scene) -> Vec<(usize, Point)> {
+        if self.pins.is_empty() {
+            return Vec::new();
+        }
+        let nodes = scene.nodes.iter().enumerate();
+        nodes.filter_map(|(place, node)| self.pins.get(node).map(|&at| (place, at))).collect()
+    }
 }
 
 /// A project at one moment: the scene is of what was opened, and the positions are of the scene.
@@ -110,6 +127,10 @@ pub struct Status {
     pub settled: bool,
     /// How much is shown.
     pub detail: Detail,
+    /// Which states are drawn as one, if equivalent ones are.
+    pub relation: Option<&'static str>,
+    /// How many nodes someone put where they are.
+    pub pins: usize,
     /// How it is laid out.
     pub shape: Shape,
     /// Counts what became of the traces: when it changes, there is more to know. 0 where there are none.
@@ -130,12 +151,30 @@ pub struct Change {
     pub reveal: Option<Vec<u32>>,
     /// Show all, or regions.
     pub detail: Option<Detail>,
+    /// Draw states as one that are equivalent modulo this relation.
+    pub reduce: Option<String>,
+    /// Put a node of the scene somewhere, for good.
+    pub pin: Option<Pin>,
+    /// Let all nodes go where they like.
+    #[serde(default)]
+    pub unpin: bool,
     /// Lay out in another way.
     pub shape: Option<Shape>,
 }
 
+/// A node of the scene, or a region with [`REGION`](crate::scene::REGION) added, and where it is put.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pin {
+    node: u32,
+    at: Point,
+}
+
+/// Farther away, nothing can be put.
+const FARTHEST: f32 = 1e6;
+
 /// Why a scene was not changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CantChange {
     /// There is nothing to see yet.
     #[error("the model is not open yet")]
@@ -146,6 +185,15 @@ pub enum CantChange {
     /// There is no open region.
     #[error("this state is not in an open super-node")]
     NothingOpen,
+    /// There is no such relation, or states are not merged by it.
+    #[error("states can't be merged by `{0}`: expected {known}", known = RELATIONS.map(|one| one.name()).join(", "))]
+    NoRelation(String),
+    /// Reducing takes too much.
+    #[error("this is too large to be reduced")]
+    Irreducible,
+    /// That is no place.
+    #[error("there is no such node in the picture, or no such place")]
+    NoPlace,
     /// It would be too much.
     #[error("{0} states are too many to show individually: open super-nodes instead")]
     TooMany(usize),
@@ -175,6 +223,8 @@ impl Project {
                 generation: 0,
                 attempt: 0,
                 regions: None,
+                reduction: None,
+                pins: BTreeMap::new(),
                 detail: Detail::All,
                 shape: Shape::Force,
                 scene: Arc::default(),
@@ -193,14 +243,14 @@ impl Project {
     /// Opens other texts, in place of what is being opened.
     pub fn run(self: Arc<Self>, request: Arc<Request>) {
         let progress = Arc::new(Progress::new());
-        let attempt = {
+        let (attempt, before) = {
             let mut state = self.lock();
             state.progress.cancel();
             state.progress = Arc::clone(&progress);
             state.request = Arc::clone(&request);
             (state.running, state.stage) = (true, "waiting");
             state.attempt += 1;
-            state.attempt
+            (state.attempt, state.opened.clone())
         };
         self.tell();
         tokio::task::spawn_blocking(move || {
@@ -214,8 +264,11 @@ impl Project {
             };
             let found = guarded(|| {
                 let loaded = |judge| self.check(attempt, Arc::clone(&request), judge);
-                let opened = Opened::new(Arc::clone(&request), &progress, &stage, &loaded)?;
-                Ok((Regions::new(&opened.picture), opened))
+                let opened =
+                    Opened::new(Arc::clone(&request), before.as_deref(), &progress, &stage, &loaded)?;
+                let large = opened.picture.len() > MOST_SHOWN;
+                let reduction = large.then(|| Reduction::small(&opened.picture)).flatten();
+                Ok((Regions::new(&opened.picture), reduction, opened))
             });
             let mut state = self.lock();
             if state.attempt != attempt {
@@ -224,10 +277,16 @@ impl Project {
             state.running = false;
             state.stage = "done";
             match found {
-                Ok((regions, opened)) => {
+                Ok((regions, reduction, opened)) => {
                     let large = opened.picture.len() > MOST_SHOWN;
+                    state.detail = match reduction {
+                        Some(_) => Detail::Reduced,
+                        None if large => Detail::Collapsed,
+                        None => Detail::All,
+                    };
                     state.regions = Some(regions);
-                    state.detail = if large { Detail::Collapsed } else { Detail::All };
+                    state.reduction = reduction;
+                    state.pins.clear();
                     state.opened = Some(Arc::new(opened));
                     state.failure = None;
                     state.generation += 1;
@@ -316,13 +375,27 @@ impl Project {
 
     /// Changes what is shown, and lays it out anew.
     pub fn change(self: &Arc<Self>, change: &Change) -> Result<(), CantChange> {
+        if let Some(name) = &change.reduce {
+            return self.reduce(name);
+        }
         let mut state = self.lock();
         let opened = state.opened.clone().ok_or(CantChange::NotOpen)?;
         let picture: &Picture = &opened.picture;
+        if let Some(pin) = change.pin {
+            return self.pin(state, pin);
+        }
         if change.detail == Some(Detail::All) && picture.len() > MOST_ONE_BY_ONE {
             return Err(CantChange::TooMany(picture.len()));
         }
-        let regions = state.regions.as_mut().ok_or(CantChange::NotOpen)?;
+        if change.detail == Some(Detail::Reduced) && state.reduction.is_none() {
+            return Err(CantChange::NoRelation(String::new()));
+        }
+        let inner = &mut *state;
+        let regions = match &mut inner.reduction {
+            Some(reduction) => Some(&mut reduction.regions),
+            None => inner.regions.as_mut(),
+        };
+        let regions = regions.ok_or(CantChange::NotOpen)?;
         if let Some(region) = change.open
             && !regions.open(picture, region)
         {
@@ -342,7 +415,14 @@ impl Project {
         }
         if let Some(detail) = change.detail {
             regions.close_all();
+            if detail != Detail::Reduced {
+                state.reduction = None;
+            }
             state.detail = detail;
+        }
+        // Super-nodes of another kind have the same numbers.
+        if change.unpin || change.detail.is_some() || change.shape.is_some() {
+            state.pins.clear();
         }
         state.shape = change.shape.unwrap_or(state.shape);
         self.draw(state);
@@ -350,14 +430,50 @@ impl Project {
         Ok(())
     }
 
+    /// Draws equivalent states as one.
+    fn reduce(self: &Arc<Self>, name: &str) -> Result<(), CantChange> {
+        let known = RELATIONS.into_iter().find(|relation| relation.name() == name);
+        let relation = known.ok_or_else(|| CantChange::NoRelation(name.to_owned()))?;
+        let opened = self.lock().opened.clone().ok_or(CantChange::NotOpen)?;
+        // That may take a while, in which pages go on asking.
+        let reduction = Reduction::new(&opened.picture, relation).ok_or(CantChange::Irreducible)?;
+        let mut state = self.lock();
+        if !state.opened.as_ref().is_some_and(|now| Arc::ptr_eq(now, &opened)) {
+            return Err(CantChange::NotOpen);
+        }
+        state.reduction = Some(reduction);
+        state.detail = Detail::Reduced;
+        state.pins.clear();
+        self.draw(state);
+        self.tell();
+        Ok(())
+    }
+
+    /// Puts a node somewhere. Nothing else moves until the scene is laid out again.
+    fn pin(&self, mut state: MutexGuard<'_, State>, pin: Pin) -> Result<(), CantChange> {
+        let place = state.scene.nodes.iter().position(|&node| node == pin.node);
+        let near = pin.at.iter().all(|value| value.abs() < FARTHEST);
+        let place = place.filter(|_| near).ok_or(CantChange::NoPlace)?;
+        state.pins.insert(pin.node, pin.at);
+        let mut positions = Vec::clone(&state.positions);
+        positions[place] = pin.at;
+        state.positions = Arc::new(positions);
+        drop(state);
+        self.tell();
+        Ok(())
+    }
+
     /// Makes the scene and starts its layout. Nodes that were on the scene before start where they were.
     fn draw(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         let (Some(opened), Some(regions)) = (state.opened.clone(), state.regions.as_ref()) else { return };
-        let scene = Arc::new(Scene::new(&opened.picture, regions, state.detail));
+        let reduction = state.reduction.as_ref();
+        let regions = reduction.map_or(regions, |reduction| &reduction.regions);
+        let scene = Arc::new(Scene::new(&opened.picture, regions, state.detail, reduction));
         let mut layout = Layout::new(&scene.graph(), state.shape, SEED);
         if state.shape == Shape::Force && state.drawn_from == state.generation {
             layout.resume(&scene.before(&state.scene, &state.positions, &opened.picture));
         }
+        layout.pin(state.pinned(&scene));
         state.drawn_from = state.generation;
         let version = self.current.fetch_add(1, SeqCst) + 1;
         state.positions = Arc::new(layout.for_reader());
@@ -379,11 +495,14 @@ impl Project {
             }
             if settled || told.elapsed() > BEAT {
                 told = Instant::now();
-                let positions = layout.for_reader();
+                let mut positions = layout.for_reader();
                 let mut state = self.lock();
                 if self.current.load(SeqCst) != version {
                     return;
                 }
+                // What was put somewhere in the meantime.
+                let pinned = state.pinned(&state.scene);
+                pinned.into_iter().for_each(|(node, place)| positions[node] = place);
                 state.positions = Arc::new(positions);
                 state.settled = settled;
                 drop(state);
@@ -412,6 +531,8 @@ impl Project {
             scene: self.current.load(SeqCst),
             settled: state.settled,
             detail: state.detail,
+            relation: state.reduction.as_ref().map(|reduction| reduction.relation.name()),
+            pins: state.pins.len(),
             shape: state.shape,
             conformance: state.conformance,
         }

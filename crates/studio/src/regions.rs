@@ -52,6 +52,8 @@ pub enum Detail {
     All,
     /// Regions as super-nodes.
     Collapsed,
+    /// Equivalent states as one.
+    Reduced,
 }
 
 impl Regions {
@@ -98,6 +100,18 @@ impl Regions {
         for piece in cut(picture, large, picture.len(), PIECES).into_iter().filter(|piece| piece.len() > 1) {
             let number = made.add(picture, piece);
             made.top.push(number);
+        }
+        made
+    }
+
+    /// Parts whose nodes are drawn as one, each ascending; what is alone stays so.
+    pub fn of_parts(picture: &Picture, parts: Vec<Vec<u32>>) -> Self {
+        let mut made = Self { regions: Vec::new(), top: Vec::new(), open: BTreeSet::new() };
+        for part in parts.into_iter().filter(|part| part.len() > 1) {
+            // What leads to some of its nodes may be lost.
+            let class = part.iter().map(|&node| picture.class(node)).max().unwrap_or(0);
+            made.top.push(made.regions.len() as u32);
+            made.regions.push(Region { members: part, class, inside: None });
         }
         made
     }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::layout::{Graph, Point};
 use crate::picture::{NONE, Picture};
+use crate::reduction::Reduction;
 use crate::regions::{Detail, Regions};
 
 /// Marks the numbers of super-nodes among those of nodes.
@@ -40,8 +41,8 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Draws every node, or regions as super-nodes where they are closed.
-    pub fn new(picture: &Picture, regions: &Regions, detail: Detail) -> Self {
+    /// Draws every node, or regions as super-nodes where they are closed; classes of a reduction keep their labels.
+    pub fn new(picture: &Picture, regions: &Regions, detail: Detail, reduction: Option<&Reduction>) -> Self {
         let mut scene = Self { place: vec![NONE; picture.len()], ..Self::default() };
         let shown = if detail == Detail::All { Vec::new() } else { regions.shown() };
         let mut region_of = vec![NONE; picture.len()];
@@ -66,6 +67,11 @@ impl Scene {
             let place = *drawn_regions.entry(region).or_insert_with(|| {
                 let one = regions.get(region).expect("it is shown");
                 let mut flags = 1 << 6 | u8::from(one.class == 1) << 7;
+                if reduction.is_some() {
+                    // All of them are what the first is.
+                    let first = one.members[0];
+                    flags |= u8::from(first == 0) << 3 | u8::from(picture.goals[first as usize]) << 4;
+                }
                 flags |= if (3..=6).contains(&one.class) { one.class - 2 } else { 0 };
                 let sum: u64 =
                     one.members.iter().map(|&node| u64::from(picture.distances[node as usize])).sum();
@@ -74,7 +80,7 @@ impl Scene {
             });
             scene.place[node as usize] = place;
         }
-        scene.draw_transitions(picture);
+        scene.draw_transitions(picture, reduction);
         scene
     }
 
@@ -86,21 +92,23 @@ impl Scene {
         (self.nodes.len() - 1) as u32
     }
 
-    fn draw_transitions(&mut self, picture: &Picture) {
-        let mut merged: FxHashMap<(u32, u32, u8), u32> = FxHashMap::default();
+    fn draw_transitions(&mut self, picture: &Picture, reduction: Option<&Reduction>) {
+        let mut merged: FxHashMap<(u32, u32, u8, u32), u32> = FxHashMap::default();
         for at in 0..picture.targets.len() {
             let source = self.place[picture.sources[at] as usize];
             let target = self.place[picture.targets[at] as usize];
             let tag = picture.tags[at] | u8::from(picture.is_after(at)) << 2;
             let has_region =
                 self.nodes[source as usize] & REGION != 0 || self.nodes[target as usize] & REGION != 0;
-            if has_region && source == target {
+            let hidden = reduction.is_none_or(|reduction| reduction.is_inert(at));
+            if has_region && source == target && hidden {
                 self.drawn.push(NONE);
                 continue;
             }
             let fresh = self.sources.len() as u32;
             if has_region {
-                let known = *merged.entry((source, target, tag)).or_insert(fresh);
+                let label = reduction.map_or(NONE, |_| picture.labels[at]);
+                let known = *merged.entry((source, target, tag, label)).or_insert(fresh);
                 if known != fresh {
                     self.counts[known as usize] += 1;
                     if self.labels[known as usize] != picture.labels[at] {
@@ -118,6 +126,12 @@ impl Scene {
             self.tags.push(tag);
             self.drawn.push(fresh);
         }
+    }
+
+    /// The drawn transitions: where they start, their labels, and where they end.
+    #[cfg(test)]
+    pub fn transitions(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        (0..self.sources.len()).map(|at| (self.sources[at], self.labels[at], self.targets[at]))
     }
 
     /// How strongly super-nodes hold each other, next to what holds either of them most: in a large picture what many
@@ -228,15 +242,15 @@ mod tests {
         let lts = lts::parse_aut(aut, &Default::default()).unwrap();
         let picture = Picture::of_system(&lts, Tag::Neutral);
         let mut regions = Regions::new(&picture);
-        let scene = Scene::new(&picture, &regions, Detail::Collapsed);
+        let scene = Scene::new(&picture, &regions, Detail::Collapsed, None);
         assert_eq!(scene.nodes, [0, REGION]);
         assert_eq!(scene.sizes, [1, 3]);
         assert_eq!((scene.counts.as_slice(), scene.labels[0]), (&[2][..], NONE));
         assert_eq!(scene.place, [0, 1, 1, 1]);
-        let all = Scene::new(&picture, &regions, Detail::All);
+        let all = Scene::new(&picture, &regions, Detail::All, None);
         assert_eq!((all.nodes.len(), all.sources.len()), (4, 6));
         regions.open(&picture, 0);
-        let opened = Scene::new(&picture, &regions, Detail::Collapsed);
+        let opened = Scene::new(&picture, &regions, Detail::Collapsed, None);
         assert_eq!((opened.nodes.len(), opened.sources.len()), (4, 6));
         assert_eq!(all.bytes(7).len(), 16 + 4 * 2 * 4 + 6 * 5 * 4 + 4 + 8);
     }
@@ -249,7 +263,7 @@ mod tests {
             let picture = Picture::of_system(&spec.draw().unwrap(), Tag::Neutral);
             let mut regions = Regions::new(&picture);
             for round in 0..3 {
-                let scene = Scene::new(&picture, &regions, Detail::Collapsed);
+                let scene = Scene::new(&picture, &regions, Detail::Collapsed, None);
                 let drawn: u32 = scene.counts.iter().sum();
                 let inside = (0..picture.targets.len()).filter(|&at| {
                     let (source, target) = (picture.sources[at] as usize, picture.targets[at] as usize);

@@ -23,12 +23,15 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::answers::{self, Among, NoAnswer, Texts, Wanted};
+use crate::comparison::{self, CantCompare};
 use crate::conformance::{Check, NoWalk, Traces};
+use crate::connections::{self, Patience};
 use crate::coverage::{self, CantCover};
 use crate::guard::{self, Guard};
 use crate::opening::{Opened, Request, Text};
 use crate::project::{CantChange, Change, Project, View};
 use crate::scene::{Scene, position_bytes};
+use crate::trace::{Walked, trace};
 use crate::{embedded, export, gallery};
 
 /// The largest request, in bytes.
@@ -74,9 +77,6 @@ pub enum CantServe {
     /// There is no source of random numbers for the token.
     #[error("can't generate a token: {0}")]
     Random(getrandom::Error),
-    /// Serving failed.
-    #[error("the server stopped: {0}")]
-    Serve(#[from] std::io::Error),
     /// A suite of examples is wrong.
     #[error("{}", sources.render_all(diagnostics, false))]
     Suite {
@@ -96,6 +96,7 @@ pub struct Studio {
     shared: Arc<Shared>,
     guard: Arc<Guard>,
     closing: watch::Sender<bool>,
+    patience: Patience,
 }
 
 /// What all requests share.
@@ -140,7 +141,7 @@ impl Studio {
             most_states: settings.most_states,
             closing: hears,
         });
-        Ok(Self { listener, shared, guard, closing })
+        Ok(Self { listener, shared, guard, closing, patience: Patience::default() })
     }
 
     /// Opens a model from disk. Must be called where tokio runs.
@@ -179,31 +180,26 @@ impl Studio {
         format!("http://127.0.0.1:{}/?token={}", self.guard.port, self.guard.token)
     }
 
+    /// Waits less, or longer, for clients that are slow.
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
     /// Serves until `stop` is done.
-    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), CantServe> {
-        let router = router(Arc::clone(&self.shared), self.guard);
-        let closing = self.closing;
-        let mut closed = self.shared.closing.clone();
-        let server = axum::serve(self.listener, router).with_graceful_shutdown(async move {
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) {
+        let router = router(Arc::clone(&self.shared), self.guard, self.patience);
+        let (closing, hears) = (self.closing, self.shared.closing.clone());
+        let stopping = async move {
             stop.await;
             // Event streams never end by themselves.
             closing.send_replace(true);
-        });
-        // A browser that keeps its connection open must not keep the program running.
-        let impatience = async {
-            let _ = closed.wait_for(|closing| *closing).await;
-            tokio::time::sleep(Duration::from_secs(1)).await;
         };
-        let served = tokio::select! {
-            served = server.into_future() => served.map_err(CantServe::from),
-            () = impatience => Ok(()),
-        };
+        tokio::join!(stopping, connections::serve(self.listener, router, self.patience, hears));
         self.shared.lock().values().for_each(|project| project.cancel());
-        served
     }
 }
 
-fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
+fn router(shared: Arc<Shared>, guard: Arc<Guard>, patience: Patience) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/api/gallery", get(async || Json(gallery::entries())))
@@ -221,12 +217,18 @@ fn router(shared: Arc<Shared>, guard: Arc<Guard>) -> Router {
         .route("/api/projects/{id}/line", get(line))
         .route("/api/projects/{id}/search", get(search))
         .route("/api/projects/{id}/counterexample", post(counterexample))
+        .route("/api/projects/{id}/way/{node}", get(way))
+        .route("/api/projects/{id}/trace", post(traced))
+        .route("/api/projects/{id}/where", get(satisfying))
+        .route("/api/projects/{id}/drawn", post(drawn))
+        .route("/api/projects/{id}/compare", post(compared))
         .route("/api/projects/{id}/coverage", post(covered))
         .route("/api/projects/{id}/conformance", get(conformance))
         .route("/api/projects/{id}/conformance/{failure}", get(walk))
         .route("/api/projects/{id}/export", post(exported))
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here"))
         .layer(DefaultBodyLimit::max(MOST_BODY))
+        .layer(middleware::from_fn(move |request, next| connections::whole(patience, request, next)))
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .with_state(shared)
 }
@@ -258,6 +260,12 @@ impl From<CantChange> for Refusal {
 
 impl From<NoAnswer> for Refusal {
     fn from(why: NoAnswer) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
+    }
+}
+
+impl From<CantCompare> for Refusal {
+    fn from(why: CantCompare) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
     }
 }
@@ -472,6 +480,7 @@ async fn edge(State(shared): Everything, Path((id, edge)): Path<(u32, usize)>) -
 struct Line {
     file: String,
     line: usize,
+    column: Option<usize>,
 }
 
 async fn line(
@@ -480,7 +489,11 @@ async fn line(
     Query(wanted): Query<Line>,
 ) -> Answer<Response> {
     let (opened, scene) = opened(&*find(&shared, id)?)?;
-    slowly(move || Ok(Json(answers::line(&opened, &scene, &wanted.file, wanted.line)).into_response())).await
+    slowly(move || {
+        let Line { file, line, column } = wanted;
+        Ok(Json(answers::line(&opened, &scene, &file, line, column)).into_response())
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -506,6 +519,52 @@ async fn counterexample(
 ) -> Answer<Response> {
     let (opened, scene) = opened(&*find(&shared, id)?)?;
     slowly(move || Ok(Json(answers::counterexample(&opened, &scene, &wanted)?).into_response())).await
+}
+
+async fn way(State(shared): Everything, Path((id, node)): Path<(u32, u32)>) -> Answer<Response> {
+    let (opened, scene) = opened(&*find(&shared, id)?)?;
+    slowly(move || Ok(Json(answers::way(&opened, &scene, node)?).into_response())).await
+}
+
+async fn traced(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(walked): Json<Walked>,
+) -> Answer<Response> {
+    let (opened, _) = opened(&*find(&shared, id)?)?;
+    slowly(move || Ok(Json(trace(&opened, &walked)?).into_response())).await
+}
+
+#[derive(Deserialize)]
+struct Where {
+    condition: String,
+}
+
+async fn satisfying(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Query(wanted): Query<Where>,
+) -> Answer<Response> {
+    let (opened, scene) = opened(&*find(&shared, id)?)?;
+    slowly(move || Ok(Json(answers::satisfying(&opened, &scene, &wanted.condition)?).into_response())).await
+}
+
+async fn drawn(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(edges): Json<Vec<u32>>,
+) -> Answer<Response> {
+    let (_, scene) = opened(&*find(&shared, id)?)?;
+    Ok(Json(answers::drawn(&scene, &edges)).into_response())
+}
+
+async fn compared(
+    State(shared): Everything,
+    Path(id): Path<u32>,
+    Json(wanted): Json<comparison::Wanted>,
+) -> Answer<Response> {
+    let (left, right) = (find(&shared, id)?.view(), find(&shared, wanted.with)?.view());
+    slowly(move || Ok(Json(comparison::compare(&left, &right, &wanted.relation)?).into_response())).await
 }
 
 async fn covered(

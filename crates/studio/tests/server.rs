@@ -1,10 +1,10 @@
 //! The real server on loopback: who is refused, what is served, and what happens to wrong input.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use studio::{Settings, Studio};
+use studio::{Patience, Settings, Studio};
 
 /// A server that stops with the test.
 struct Server {
@@ -36,11 +36,21 @@ impl Server {
         Self::with_limit(2_000, open)
     }
 
+    /// A server that does not wait long for slow clients.
+    fn impatient(milliseconds: u64) -> Self {
+        let patience = Duration::from_millis(milliseconds);
+        Self::with(2_000, Patience { head: patience, body: patience }, |_| ())
+    }
+
     fn with_limit(most_states: usize, open: impl FnOnce(&Studio) + Send + 'static) -> Self {
+        Self::with(most_states, Patience::default(), open)
+    }
+
+    fn with(most_states: usize, patience: Patience, open: impl FnOnce(&Studio) + Send + 'static) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let address = runtime.block_on(async {
             let settings = Settings { port: 0, most_states };
-            let studio = Studio::bind(&settings).await.unwrap();
+            let studio = Studio::bind(&settings).await.unwrap().with_patience(patience);
             open(&studio);
             let address = studio.address();
             tokio::spawn(studio.serve(std::future::pending()));
@@ -164,6 +174,80 @@ fn without_the_token_nothing_is_told() {
     assert_eq!(server.send("GET", &format!("/?token={}", server.token), "", "").status, 200);
 }
 
+/// A connection on which some bytes are sent one by one until the server closes it: what it said, and how long that took.
+fn dripping(server: &Server, start: &str, drip: &str) -> (String, Duration) {
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    stream.write_all(start.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    let mut buffer = [0; 4096];
+    for byte in drip.bytes().cycle() {
+        assert!(began.elapsed() < Duration::from_secs(20), "the connection is still open");
+        // It fails once the server has closed.
+        let _ = stream.write_all(&[byte]);
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => said.extend(&buffer[..count]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(_) => break,
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (String::from_utf8_lossy(&said).into_owned(), began.elapsed())
+}
+
+#[test]
+fn clients_that_never_finish_are_not_waited_for() {
+    let server = Server::impatient(300);
+    // Nothing at all.
+    let mut silent = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    silent.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(silent.read(&mut [0; 64]).unwrap_or(0), 0, "closed without a word");
+    // A head drop by drop, and the body of a request that may be asked.
+    let (said, took) = dripping(&server, "GET / HTTP/1.1\r\nX-Slow: ", "a");
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408"), "{said}");
+    assert!(took >= Duration::from_millis(250), "{took:?}");
+    let head = format!(
+        "POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nX-Watershed-Token: {}\r\nContent-Type: \
+         application/json\r\nContent-Length: 1000000\r\n\r\n",
+        server.port, server.token
+    );
+    let (said, _) = dripping(&server, &head, " ");
+    assert!(said.starts_with("HTTP/1.1 408") && said.contains("took too long"), "{said}");
+    // Between two requests.
+    let mut idle = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    idle.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let request = format!(
+        "GET /api/projects?token={} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n",
+        server.token, server.port
+    );
+    idle.write_all(request.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    idle.read_to_end(&mut said).unwrap();
+    assert!(said.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said));
+    // Those who say what they want are answered all the while, and a stream of events stays open.
+    let id = server.open_texts(MODEL, PROPERTY);
+    let mut events = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let request = format!(
+        "GET /api/projects/{id}/events?token={} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n",
+        server.token, server.port
+    );
+    events.write_all(request.as_bytes()).unwrap();
+    server.wait(id);
+    std::thread::sleep(Duration::from_millis(700));
+    events.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    let mut seen = 0;
+    let ended = loop {
+        match events.read(&mut [0; 4096]) {
+            Ok(0) => break true,
+            Ok(count) => seen += count,
+            Err(error) => break !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        }
+    };
+    assert!(seen > 0 && !ended);
+}
+
 #[test]
 fn other_hosts_and_origins_are_refused() {
     let server = Server::start(|_| ());
@@ -186,6 +270,24 @@ fn other_hosts_and_origins_are_refused() {
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1"] {
         assert_eq!(ask(&format!("127.0.0.1:{port}"), &format!("Origin: {origin}\r\n")), 403, "{origin}");
     }
+    // Twice is once too often, whichever comes first: two readers could believe different ones.
+    let [ours, origin] = [format!("127.0.0.1:{port}"), format!("Origin: http://localhost:{port}\r\n")];
+    for second in ["evil.example", ours.as_str(), ""] {
+        assert_eq!(ask(&ours, &format!("Host: {second}\r\n")), 403, "{second}");
+        assert_eq!(ask(second, &format!("Host: {ours}\r\n")), 403, "{second}");
+    }
+    for second in ["http://evil.example", "null"] {
+        assert_eq!(ask(&ours, &format!("{origin}Origin: {second}\r\n")), 403, "{second}");
+        assert_eq!(ask(&ours, &format!("Origin: {second}\r\n{origin}")), 403, "{second}");
+    }
+    let line = |address: &str| {
+        let head = format!("GET {address}/api/gallery?token={token} HTTP/1.1\r\nHost: {ours}\r\n");
+        server.raw(format!("{head}Connection: close\r\n\r\n").as_bytes()).status
+    };
+    assert_eq!(line(&format!("http://{ours}")), 200);
+    assert_eq!(line("http://evil.example"), 403);
+    let twice = format!("X-Watershed-Token: {token}\r\nX-Watershed-Token: guess\r\n");
+    assert_eq!(ask(&ours, &twice), 403);
 }
 
 #[test]
@@ -613,7 +715,13 @@ fn a_net_is_drawn_and_its_steps_say_what_fires() {
     assert!(drawing["svg"].as_str().unwrap().contains("id=\"p0-tokens\""));
     // The car and the tram have the same gate; where they are written tells which is which.
     let state = server.get(&format!("{base}/state/0")).json();
-    assert_eq!(state["values"], serde_json::json!([["Waiting", "{1, 2}"], ["Road", "2"]]));
+    let values: Vec<(&str, &str)> = state["instances"][0]["values"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["value"].as_str().unwrap()))
+        .collect();
+    assert_eq!(values, [("Waiting", "{1, 2}"), ("Road", "2")]);
     let mut fired: Vec<(String, String, Vec<u64>)> = Vec::new();
     for step in state["outgoing"].as_array().unwrap() {
         let lines = server.lines(&base, &step["edge"]);
@@ -639,12 +747,12 @@ fn named_markings_are_offered_to_start_with() {
     let base = server.open_files(&[("crossing.net", NET)], "", None);
     assert_eq!(roots(&base), ["RUSH", "NIGHT"]);
     let base = server.open_files(&[("crossing.net", NET)], "", Some("NIGHT"));
-    assert_eq!(server.get(&format!("{base}/state/0")).json()["values"][0][1], "{3}");
+    assert_eq!(server.get(&format!("{base}/state/0")).json()["instances"][0]["values"][0]["value"], "{3}");
     // The marking that the net starts with by itself comes first.
     let main = NET.replace("NIGHT", "Main");
     let base = server.open_files(&[("crossing.net", &main)], "", None);
     assert_eq!(roots(&base), ["Main", "RUSH"]);
-    assert_eq!(server.get(&format!("{base}/state/0")).json()["values"][0][1], "{3}");
+    assert_eq!(server.get(&format!("{base}/state/0")).json()["instances"][0]["values"][0]["value"], "{3}");
     // A net with one marking, or a model without any, leaves no choice.
     let one: String = NET.lines().filter(|line| !line.contains("NIGHT")).collect::<Vec<_>>().join("\n");
     assert!(roots(&server.open_files(&[("one.net", &one)], "", None)).is_empty());
@@ -798,4 +906,152 @@ fn a_model_without_traces_has_no_verdict() {
     let none = server.get(&format!("/api/projects/{id}/conformance")).json();
     assert_eq!((&none["running"], &none["verdict"]), (&false.into(), &serde_json::Value::Null));
     assert_eq!(server.get(&format!("/api/projects/{id}/conformance/0")).status, 404);
+}
+
+/// Two counters side by side, which may count for ever.
+const COUNTERS: &str = "module c is
+process COUNTER [STEP : any] (self : Nat) is
+   var n : Nat in n := 0; loop STEP (self, n); n := (n + 1) mod 3 end loop end var
+end process
+process MAIN [STEP : any] is par COUNTER [STEP] (1) || COUNTER [STEP] (2) end par end process
+end module";
+
+#[test]
+fn a_walk_is_told_step_by_step() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("c.lnt", COUNTERS)], "[ true* . \"STEP !2 !1\" ] false", None);
+    let way = |node: u64| server.get(&format!("{base}/way/{node}"));
+    let run = server.post(&format!("{base}/counterexample"), &serde_json::json!({ "nth": 1 })).json();
+    let steps = run["steps"].as_array().unwrap();
+    let edges: Vec<&serde_json::Value> = steps.iter().map(|step| &step["edge"]).collect();
+    let body = serde_json::json!({ "start": 0, "edges": edges });
+    let trace = server.post(&format!("{base}/trace"), &body).json();
+    assert_eq!(trace["lanes"], serde_json::json!({ "names": ["COUNTER (2)"], "touched": [[0], [0]] }));
+    assert_eq!(trace["steps"][1]["label"], "STEP !2 !1");
+    assert_eq!(trace["steps"][1]["tag"], "incorrect");
+    let value = |at: usize, instance: &str| {
+        let instances = trace["states"][at].as_array().unwrap();
+        instances.iter().find(|one| one["instance"] == instance).unwrap()["values"][0].clone()
+    };
+    let counted = serde_json::json!({ "name": "n", "value": "2", "before": "1", "changed": true });
+    assert_eq!(value(2, "COUNTER (2)"), counted);
+    assert_eq!(value(2, "COUNTER (1)")["changed"], false);
+    assert_eq!(value(0, "COUNTER (2)")["changed"], false, "nothing changes at the start");
+    // A shortest way is as long as the state is far away.
+    let end = run["nodes"].as_array().unwrap().last().unwrap().as_u64().unwrap();
+    assert_eq!(way(end).json()["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(way(0).json()["steps"], serde_json::json!([]));
+    assert_eq!(way(1_000_000).status, 422);
+    // What is not a walk is refused.
+    for (start, edges) in
+        [(1, vec![0]), (0, vec![4_000_000_000u32]), (4_000_000_000u32, vec![]), (0, vec![0, 0])]
+    {
+        let body = serde_json::json!({ "start": start, "edges": edges });
+        let reply = server.post(&format!("{base}/trace"), &body);
+        assert_eq!(reply.status, 422, "{body}: {}", reply.text());
+    }
+}
+
+#[test]
+fn a_column_tells_actions_of_one_line_apart() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("m.lnt", MODEL)], PROPERTY, None);
+    let found =
+        |column: &str| server.get(&format!("{base}/line?file=m.lnt&line=2{column}")).json()["total"].clone();
+    let at = |word: &str| format!("&column={}", MODEL.lines().nth(1).unwrap().find(word).unwrap() + 1);
+    assert_eq!(found(""), 3);
+    assert_eq!(found(&at("TEA")), 1);
+    assert_eq!(found(&at("BROKEN")), 1);
+    assert_eq!(found(&at("end")), 3, "no action is there");
+}
+
+#[test]
+fn states_are_found_by_a_condition() {
+    let server = Server::start(|_| ());
+    let base = server.open_files(&[("c.lnt", COUNTERS)], "", None);
+    let ask = |condition: &str| {
+        let text: String = condition.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        server.get(&format!("{base}/where?condition={text}"))
+    };
+    let total = |condition: &str| ask(condition).json()["total"].clone();
+    // Three by three states.
+    assert_eq!(total("COUNTER (1).n = 2"), 3);
+    assert_eq!(total("n ≥ 2"), 5, "one of the two is enough");
+    assert_eq!(total("COUNTER (1).n = COUNTER (2).n"), 3);
+    assert_eq!(total("can \"STEP !1 !0\" and not can \"STEP !2 !0\""), 2);
+    let reply = ask("m = 2");
+    assert_eq!(reply.status, 422);
+    assert!(reply.text().contains("no state has a variable `m`"), "{}", reply.text());
+    assert!(ask("n").text().contains("expected a comparison"));
+    assert_eq!(ask("can STOP").json()["notes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn nodes_are_put_somewhere_and_equivalent_states_are_one() {
+    let server = Server::start(|_| ());
+    // Both ways do the same.
+    let aut = "des (0, 4, 4)\n(0, A, 1)\n(0, A, 2)\n(1, B, 3)\n(2, B, 3)\n";
+    let base = server.open_files(&[("m.aut", aut)], "", None);
+    let id: u32 = base.rsplit('/').next().unwrap().parse().unwrap();
+    let change = |body: serde_json::Value| server.post(&format!("{base}/scene"), &body).status;
+    assert_eq!(change(serde_json::json!({ "pin": { "node": 2, "at": [1.5, -2.0, 0.25] } })), 202);
+    assert_eq!(server.wait(id)["pins"], 1);
+    let bytes = server.get(&format!("{base}/positions")).body;
+    let place: Vec<f32> = bytes[16 + 2 * 12..16 + 3 * 12]
+        .chunks(4)
+        .map(|four| f32::from_le_bytes(four.try_into().unwrap()))
+        .collect();
+    assert_eq!(place, [1.5, -2.0, 0.25]);
+    assert_eq!(change(serde_json::json!({ "pin": { "node": 9, "at": [0, 0, 0] } })), 409);
+    assert_eq!(change(serde_json::json!({ "pin": { "node": 1, "at": [1e30, 0, 0] } })), 409);
+    assert_eq!(change(serde_json::json!({ "reduce": "strong" })), 202);
+    let status = server.wait(id);
+    assert_eq!(
+        (&status["detail"], &status["relation"], &status["pins"]),
+        (&"reduced".into(), &"strong".into(), &0.into())
+    );
+    let scene = server.get(&format!("{base}/scene")).body;
+    let counts: Vec<u32> =
+        scene[8..16].chunks(4).map(|four| u32::from_le_bytes(four.try_into().unwrap())).collect();
+    assert_eq!(counts, [3, 2], "nodes and transitions");
+    // Where the transitions are drawn now.
+    let drawn = server.post(&format!("{base}/drawn"), &serde_json::json!([0, 1, 2, 3, 4])).json();
+    assert_eq!(drawn, serde_json::json!([0, 0, 1, 1, null]));
+    assert_eq!(change(serde_json::json!({ "reduce": "stronk" })), 409);
+    assert_eq!(change(serde_json::json!({ "detail": "all" })), 202);
+    assert!(server.wait(id)["relation"].is_null());
+}
+
+#[test]
+fn two_models_are_compared() {
+    let server = Server::start(|_| ());
+    let one = server.open_files(&[("one.aut", "des (0, 2, 3)\n(0, A, 1)\n(1, B, 2)\n")], "", None);
+    let two = server.open_files(&[("two.aut", "des (0, 2, 3)\n(0, i, 1)\n(1, A, 2)\n")], "", None);
+    let number = |base: &str| base.rsplit('/').next().unwrap().parse::<u32>().unwrap();
+    let compare = |base: &str, with: u32, relation: &str| {
+        server.post(&format!("{base}/compare"), &serde_json::json!({ "with": with, "relation": relation }))
+    };
+    let found = compare(&one, number(&two), "weak-trace").json();
+    assert_eq!((&found["equivalent"], &found["only"]), (&false.into(), &"left".into()));
+    assert_eq!(found["trace"], serde_json::json!(["A", "B"]));
+    assert_eq!(found["left"]["after"], serde_json::json!([0, 1, 2]));
+    assert_eq!(found["right"]["after"], serde_json::json!([0, 2]), "an internal step comes first");
+    assert_eq!(compare(&one, number(&one), "strong").json()["equivalent"], true);
+    assert!(compare(&one, number(&two), "branching").json()["formula"].is_string());
+    assert_eq!(compare(&one, number(&two), "stronk").status, 422);
+    assert_eq!(compare(&one, 99, "strong").status, 404);
+    // What is safe for good is not drawn, and that is said.
+    let safe = server.open_files(
+        &[("three.aut", "des (0, 3, 4)\n(0, X, 3)\n(0, A, 1)\n(1, C, 2)\n")],
+        "[ true* . \"X\" ] false",
+        None,
+    );
+    let less = server.open_files(&[("less.aut", "des (0, 2, 3)\n(0, X, 1)\n(0, A, 2)\n")], "", None);
+    let found = compare(&safe, number(&less), "trace").json();
+    assert_eq!((&found["trace"], &found["only"]), (&serde_json::json!(["A", "C"]), &"left".into()));
+    assert_eq!((&found["left"]["cut"], &found["left"]["after"]), (&true.into(), &serde_json::json!([0, 1])));
+    assert_eq!(
+        (&found["right"]["cut"], &found["right"]["after"]),
+        (&false.into(), &serde_json::json!([0, 1]))
+    );
 }

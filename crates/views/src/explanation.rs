@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use explain::{Group, Kind, Method, Relation, Run, Step, Tag, Tagged};
 use explore::Exploration;
+use lts::OriginId;
 use model::{MarkId, MarkKind, Program, Provenance};
 use report::{
     ActionSpan, Choice, ChoiceExit, Construct, EndlessPart, ExplainedStep, Explanation, KindCounts,
@@ -46,7 +47,11 @@ impl<'a> Origin<'a> {
     }
 
     fn actions(&self, tagged: &Tagged<'_>, step: Step) -> Vec<ActionSpan> {
-        let origin = tagged.system().origin(tagged.system_edge(step));
+        self.actions_of(tagged.system().origin(tagged.system_edge(step)))
+    }
+
+    /// The actions that take part in a step.
+    pub fn actions_of(&self, origin: Option<OriginId>) -> Vec<ActionSpan> {
         let marks = origin.map(|origin| self.provenance().marks_of(origin)).unwrap_or_default();
         let mut actions: Vec<ActionSpan> = marks
             .into_iter()

@@ -8,6 +8,7 @@ mod coverage;
 mod explanation;
 mod mutation;
 mod net;
+mod properties;
 mod repair;
 mod run;
 mod suspects;
@@ -18,6 +19,7 @@ pub use coverage::{behaviour, criterion, diagnostic, suggestions, view as covera
 pub use explanation::{Findings, Origin};
 pub use mutation::mutation;
 pub use net::net;
+pub use properties::property_rows;
 pub use repair::{needed_labels, repairs};
-pub use run::Inside;
+pub use run::{Inside, instances};
 pub use suspects::repeated;

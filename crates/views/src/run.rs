@@ -1,9 +1,9 @@
 //! A run in the words of the model: who takes part in each step, which values it changes, and who waits where it ends.
 
 use explain::{Actor, Exit, Group, Run, Tag, Tagged};
-use lts::StateId;
+use lts::{Lts, StateId};
 use model::{Encounter, Obstacle, Part, Participant};
-use report::{ActionSpan, Explanation, ValueChange, Waiting};
+use report::{ActionSpan, Explanation, InstanceValue, InstanceValues, ValueChange, Waiting};
 
 use crate::explanation::Origin;
 
@@ -23,10 +23,15 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// Looks at a run.
+    /// Looks at a run of a tagged system.
     pub fn of(tagged: &Tagged<'_>, run: &Run, origin: Origin<'_>) -> Self {
+        let labels: Vec<&str> = run.steps.iter().map(|&step| tagged.label(step)).collect();
+        Self::along(tagged.system(), &tagged.states_of(run), &labels, run.lasso.is_none(), origin)
+    }
+
+    /// Looks at any run: its states, one more than labels, and whether it ends with the last of them.
+    pub fn along(system: &Lts, numbers: &[StateId], labels: &[&str], ends: bool, origin: Origin<'_>) -> Self {
         let model = origin.program.model();
-        let numbers = tagged.states_of(run);
         let states: Vec<Vec<u32>> = numbers
             .iter()
             .take(MOST_STEPS + 1)
@@ -38,14 +43,14 @@ impl Inside {
             waiting: Vec::new(),
         };
         let Some(mut observer) = model.observer() else { return inside };
-        for (at, &step) in run.steps.iter().enumerate().take(MOST_STEPS) {
+        for (at, label) in labels.iter().enumerate().take(MOST_STEPS) {
             // A step that can't be computed again keeps the names of processes.
-            let found = observer.participants(&states[at], tagged.label(step), &states[at + 1]);
+            let found = observer.participants(&states[at], label, &states[at + 1]);
             inside.participants.push(found.unwrap_or_default());
         }
-        let end = numbers.last().filter(|_| run.lasso.is_none() && numbers.len() == states.len());
+        let end = numbers.last().filter(|_| ends && numbers.len() == states.len());
         if let (Some(&end), Some(state)) = (end, states.last())
-            && tagged.system().outgoing(end).is_empty()
+            && system.outgoing(end).is_empty()
         {
             let wanted = vec![true; model.provenance().marks().len()];
             let mut found: Vec<Encounter> = Vec::new();
@@ -85,7 +90,7 @@ impl Inside {
     }
 
     /// Adds instances and values to the steps of an explanation; all values after every step, where these are wanted.
-    pub(crate) fn add_to(&self, explanation: &mut Explanation, origin: Origin<'_>, all: bool) {
+    pub fn add_to(&self, explanation: &mut Explanation, origin: Origin<'_>, all: bool) {
         for (at, shown) in explanation.steps.iter_mut().enumerate().take(self.parts.len().saturating_sub(1)) {
             shown.changes = changes(&self.parts[at], &self.parts[at + 1]);
             if all {
@@ -98,6 +103,24 @@ impl Inside {
         }
         add_waiting(explanation, &self.waiting, origin);
     }
+
+    /// The variables in each state, by instance, with what the step before it changed.
+    pub fn instances(&self) -> Vec<Vec<InstanceValues>> {
+        let before = std::iter::once(None).chain(self.parts.iter().map(|parts| Some(parts.as_slice())));
+        let mut all: Vec<Vec<InstanceValues>> =
+            self.parts.iter().zip(before).map(|(after, before)| since(before, after)).collect();
+        for one in all.iter_mut().flatten().flat_map(|instance| &mut instance.values) {
+            one.value = shortened(&one.value);
+            one.before = one.before.as_deref().map(shortened);
+        }
+        all
+    }
+}
+
+/// The variables of a state, by instance.
+pub fn instances(origin: Origin<'_>, state: StateId) -> Vec<InstanceValues> {
+    let model = origin.program.model();
+    since(None, &model.parts(&origin.exploration.state(model, state)))
 }
 
 fn participant(one: &Participant, origin: Origin<'_>) -> ActionSpan {
@@ -117,25 +140,39 @@ fn full_name(instance: &str, name: &str) -> String {
 
 /// What differs between two states. A variable that is not read any more is not worth a word.
 fn changes(before: &[Part], after: &[Part]) -> Vec<ValueChange> {
-    let mut found = Vec::new();
-    for part in after {
-        let known = before.iter().find(|one| one.name == part.name);
+    let change = |instance: &str, one: InstanceValue| ValueChange {
+        name: full_name(instance, &one.name),
+        before: one.before.as_deref().map(shortened),
+        after: Some(shortened(&one.value)),
+    };
+    let of = |one: InstanceValues| {
+        let changed = one.values.into_iter().filter(|value| value.changed);
+        changed.map(|value| change(&one.instance, value)).collect::<Vec<ValueChange>>()
+    };
+    since(Some(before), after).into_iter().flat_map(of).collect()
+}
+
+/// The variables of a state by instance, with what is different from the state before.
+fn since(before: Option<&[Part]>, after: &[Part]) -> Vec<InstanceValues> {
+    let of = |part: &Part| {
+        let known = before.into_iter().flatten().find(|one| one.name == part.name);
         let mut seen: Vec<&str> = Vec::new();
+        let mut values = Vec::new();
         for (name, value) in &part.values {
             // Of several variables of one name, the inner ones come last.
             let nth = seen.iter().filter(|one| *one == name).count();
             seen.push(name);
             let old = known.and_then(|one| one.values.iter().filter(|(other, _)| other == name).nth(nth));
-            if old.is_none_or(|(_, old)| old != value) {
-                found.push(ValueChange {
-                    name: full_name(&part.name, name),
-                    before: old.map(|(_, old)| shortened(old)),
-                    after: Some(shortened(value)),
-                });
-            }
+            values.push(InstanceValue {
+                name: name.clone(),
+                value: value.clone(),
+                before: old.map(|(_, old)| old.clone()),
+                changed: before.is_some() && old.is_none_or(|(_, old)| old != value),
+            });
         }
-    }
-    found
+        InstanceValues { instance: part.name.clone(), values }
+    };
+    after.iter().map(of).collect()
 }
 
 fn shortened(value: &str) -> String {

@@ -1,22 +1,27 @@
 // Where answers come from: the program that serves the page, or the snapshot inside an exported page.
+import { flat } from "./values";
 import {
   readPositions,
   readScene,
   type ConformanceAnswer,
   type Counterexample,
+  type Compared,
   type Drawing,
   type EdgeAnswer,
   type Entry,
   type Files,
   type Found,
   type Look,
+  type Place,
   type Positions,
+  type Satisfying,
   type Scene,
   type SceneChange,
   type StateAnswer,
   type Status,
   type Summary,
   type Texts,
+  type Trace,
   type WalkPart,
   type Wanted,
 } from "./wire";
@@ -30,9 +35,17 @@ export interface Backend {
   positions(): Promise<Positions>;
   state(node: number): Promise<StateAnswer>;
   edge(edge: number): Promise<EdgeAnswer>;
-  line(file: string, line: number): Promise<Found>;
+  line(file: string, line: number, column?: number): Promise<Found>;
   search(among: "labels" | "states", pattern: string): Promise<Found>;
   counterexample(wanted: Wanted): Promise<Counterexample>;
+  /** A shortest way from the initial state. */
+  way(node: number): Promise<Counterexample>;
+  /** The table of a walk. */
+  trace(start: number, edges: number[]): Promise<Trace>;
+  /** The states for which a condition holds. */
+  satisfying(condition: string): Promise<Satisfying>;
+  /** Where transitions are drawn now. */
+  drawn(edges: number[]): Promise<(number | null)[]>;
   change(change: SceneChange): Promise<void>;
   /** Calls back with every status; returns how to stop. */
   watch(watcher: Watcher): () => void;
@@ -118,10 +131,16 @@ export class LiveProject implements Backend {
   positions = async () => readPositions(await (await this.program.ask(`${this.base}/positions`)).arrayBuffer());
   state = (node: number) => this.program.json<StateAnswer>(`${this.base}/state/${node}`);
   edge = (edge: number) => this.program.json<EdgeAnswer>(`${this.base}/edge/${edge}`);
-  line = (file: string, line: number) =>
-    this.program.json<Found>(`${this.base}/line?file=${encodeURIComponent(file)}&line=${line}`);
+  line = (file: string, line: number, column?: number) =>
+    this.program.json<Found>(`${this.base}/line?file=${encodeURIComponent(file)}&line=${line}${column === undefined ? "" : `&column=${column}`}`);
+  way = (node: number) => this.program.json<Counterexample>(`${this.base}/way/${node}`);
+  trace = (start: number, edges: number[]) => this.post<Trace>("trace", { start, edges });
   search = (among: string, pattern: string) =>
     this.program.json<Found>(`${this.base}/search?among=${among}&pattern=${encodeURIComponent(pattern)}`);
+
+  satisfying = (condition: string) => this.program.json<Satisfying>(`${this.base}/where?condition=${encodeURIComponent(condition)}`);
+  drawn = (edges: number[]) => this.post<(number | null)[]>("drawn", edges);
+  compare = (other: number, relation: string) => this.post<Compared>("compare", { with: other, relation });
 
   async counterexample(wanted: Wanted): Promise<Counterexample> {
     return (await (await this.program.post(`${this.base}/counterexample`, wanted)).json()) as Counterexample;
@@ -193,6 +212,8 @@ interface SnapshotData {
   edges: Record<string, EdgeAnswer>;
   drawing: Drawing | null;
   counterexample: Counterexample | null;
+  /** The table of the counterexample. */
+  trace: Trace | null;
   look: Look;
 }
 
@@ -227,8 +248,30 @@ export class Snapshot implements Backend {
   state = async (node: number) => Snapshot.found(this.data.states[node], "That state");
   edge = async (edge: number) => Snapshot.found(this.data.edges[edge], "That transition");
   counterexample = async (wanted: Wanted) => {
+    if (!this.data.counterexample) throw new Refused("There is no counterexample in this exported view.");
     const shortest = "nth" in wanted && wanted.nth <= 1;
     return Snapshot.found(shortest ? this.data.counterexample : null, "Another counterexample");
+  };
+  drawn = async (edges: number[]) => edges.map((edge) => this.data.edges[edge]?.drawn ?? null);
+  satisfying = async () => {
+    throw new Refused("States are coloured by a condition in the live page only.");
+  };
+  way = async () => {
+    throw new Refused("A shortest way is found in the live page only.");
+  };
+  /** The table of the counterexample, or of its beginning. */
+  trace = async (start: number, edges: number[]) => {
+    const known = this.data.counterexample?.steps.map((step) => step.edge) ?? [];
+    const part = start === 0 && edges.every((edge, at) => edge === known[at]);
+    const all = Snapshot.found(part ? this.data.trace : null, "The table of this walk");
+    const whole = edges.length === known.length;
+    return {
+      steps: all.steps.slice(0, edges.length),
+      lanes: { names: all.lanes.names, touched: all.lanes.touched.slice(0, edges.length) },
+      states: all.states.slice(0, edges.length + 1),
+      waiting: whole ? all.waiting : [],
+      waiting_cycle: whole ? all.waiting_cycle : null,
+    };
   };
   change = async () => {
     throw new Refused("An exported view is fixed: super-nodes open in the live page.");
@@ -244,10 +287,12 @@ export class Snapshot implements Backend {
     if (Object.keys(this.data.states).length === 0) throw new Refused("This exported view is too large to hold its states: search in the live page.");
   }
 
-  line = async (file: string, line: number) => {
+  line = async (file: string, line: number, column?: number) => {
     this.searchable();
+    const inside = (one: Place) =>
+      column === undefined || ((one.line < line || one.column <= column) && (line < one.end_line || column < one.end_column));
     const touches = (edge: EdgeAnswer) =>
-      edge.constructs.some((one) => one.kind !== "block" && one.file === file && one.line <= line && line <= one.end_line);
+      edge.constructs.some((one) => one.kind !== "block" && one.file === file && one.line <= line && line <= one.end_line && inside(one));
     return this.foundEdges(Object.values(this.data.edges).filter(touches), []);
   };
 
@@ -265,7 +310,7 @@ export class Snapshot implements Backend {
     }
     const hits = Object.values(this.data.states).flatMap((state) => {
       const number = `state ${state.state}`;
-      const text = state.values.map(([name, value]) => `${name} = ${value}`).find((text) => expression.test(text));
+      const text = flat(state.instances).map(([name, value]) => `${name} = ${value}`).find((text) => expression.test(text));
       if (text !== undefined) return [{ state, text: `${number}: ${text}` }];
       return expression.test(number) ? [{ state, text: number }] : [];
     });

@@ -1,19 +1,26 @@
 // The explanation: verdict, typical bug, and the choices that decide, each a list of neighbourhoods.
-import { count, make, pressable, refill } from "./dom";
+import { button, count, make, pressable, refill } from "./dom";
 import { short } from "./listing";
 import { KIND_WORDS } from "./palette";
 import { TAGS, type Choice, type Summary } from "./wire";
 
+/** How many choices are listed before someone asks for more. */
+const FIRST = 3;
+
 export class Choices {
+  /** The verdict, and what there is to say of it. */
+  readonly verdict = make("section", { id: "verdicts" });
   readonly element = make("section", { id: "choices" });
   private summary: Summary | null = null;
   private chosen = -1;
+  private all = false;
 
   constructor(private pick: (choice: Choice, number: number) => void) {}
 
   show(summary: Summary): void {
     this.summary = summary;
     this.chosen = -1;
+    this.all = false;
     this.render();
   }
 
@@ -30,37 +37,52 @@ export class Choices {
 
   select(number: number): void {
     this.chosen = number;
+    if (number >= FIRST) this.all = true;
     this.render();
+    document.getElementById(`choice-${number + 1}`)?.scrollIntoView({ block: "nearest" });
     const choice = this.summary?.explanation?.choices[number];
     if (choice) this.pick(choice, number);
   }
 
   private render(): void {
     const summary = this.summary;
-    if (!summary) return this.element.replaceChildren();
-    const explanation = summary.explanation;
-    const parts: (HTMLElement | string)[] = [];
+    const explanation = summary?.explanation;
+    const choices = explanation?.choices ?? [];
+    this.element.hidden = choices.length === 0;
+    if (!summary) return void (this.verdict.replaceChildren(), this.element.replaceChildren());
+    const said: (HTMLElement | string)[] = [];
     if (!explanation) {
       const text = summary.remark ?? "There is no property yet, so everything is neutral. Write one under Edit.";
-      parts.push(make("p", { className: "hint", textContent: text }));
+      said.push(make("p", { className: "hint", textContent: text }));
     } else {
       const verdict = explanation.verdict ? "holds" : "is violated";
-      parts.push(
+      said.push(
         make("p", { className: `verdict ${explanation.verdict ? "correct" : "incorrect"}`, id: "verdict", textContent: `${explanation.property} ${verdict}` }),
       );
-      if (explanation.description) parts.push(make("p", { className: "hint", textContent: explanation.description }));
+      if (explanation.description) said.push(make("p", { className: "hint", textContent: explanation.description }));
       if (explanation.shape) {
         const { name, meaning } = explanation.shape;
-        parts.push(make("p", { id: "shape" }, make("b", { textContent: `${name}: ` }), meaning));
+        said.push(make("p", { id: "shape" }, make("b", { textContent: `${name}: ` }), meaning));
       }
-      explanation.remarks.forEach((text) => parts.push(make("p", { className: "hint", textContent: text })));
-      explanation.choices.forEach((choice, at) => parts.push(this.choice(choice, at)));
+      explanation.remarks.forEach((text) => said.push(make("p", { className: "hint", textContent: text })));
     }
     for (const { message, place } of summary.warnings) {
       const where = place ? `${short(place.file)}:${place.line}: ` : "";
-      parts.push(make("p", { className: "warning", textContent: where + message }));
+      said.push(make("p", { className: "warning", textContent: where + message }));
     }
-    refill(this.element, make("h2", { textContent: "Choices", title: "Neighbourhoods that are decided in the same way" }), ...parts);
+    refill(this.verdict, ...said);
+    const shown = this.all ? choices : choices.slice(0, FIRST);
+    const more = choices.length - shown.length;
+    const unfold = () => {
+      this.all = true;
+      this.render();
+    };
+    refill(
+      this.element,
+      make("h2", { textContent: "Choices", title: "Neighbourhoods that are decided in the same way" }),
+      ...shown.map((choice, at) => this.choice(choice, at)),
+      more > 0 ? button(`${more} more`, "Show all choices", unfold, "more-choices") : "",
+    );
   }
 
   private choice(choice: Choice, at: number): HTMLElement {
@@ -78,6 +100,7 @@ export class Choices {
       const text = labels.slice(0, 6).join(", ") + (labels.length > 6 ? ` and ${labels.length - 6} more` : "");
       card.append(make("div", { className: `exit ${tag}`, title: tag }, make("i", { className: `line ${tag}` }), text));
     }
+    choice.separated?.forEach((text) => card.append(make("div", { className: "hint", textContent: text })));
     if (choice.after !== null) card.append(make("div", { className: "hint", textContent: `only after choice ${choice.after + 1}` }));
     return pressable(card, () => this.select(at));
   }

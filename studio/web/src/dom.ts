@@ -1,6 +1,7 @@
 // Elements in one line each.
 
-type Child = Node | string | null | undefined | false;
+/** Many children come as an array: a call takes only so many arguments. */
+type Child = Node | string | null | undefined | false | Child[];
 
 /** A new element with properties and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
@@ -12,18 +13,24 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   const { data, ...rest } = properties;
   Object.assign(element, rest);
   Object.entries(data ?? {}).forEach(([key, value]) => (element.dataset[key] = value));
-  element.append(...shown(children));
+  fill(element, children);
   return element;
 }
 
-function shown(children: Child[]): (Node | string)[] {
-  return children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false);
+function fill(parent: Node, children: Child[]): void {
+  for (const child of children) {
+    if (Array.isArray(child)) fill(parent, child);
+    else if (child instanceof Node) parent.appendChild(child);
+    else if (child !== null && child !== undefined && child !== false) parent.appendChild(document.createTextNode(child));
+  }
 }
 
 /** A button with a tooltip that says what it does and which key does the same. */
 export function button(text: string, title: string, click: () => void, id?: string): HTMLButtonElement {
   const element = make("button", { textContent: text, title, type: "button", onclick: click });
   if (id) element.id = id;
+  // A sign is no name.
+  if (text && !/[\p{L}\p{N}]/u.test(text)) element.ariaLabel = title;
   return element;
 }
 
@@ -43,10 +50,11 @@ export function pressable<E extends HTMLElement>(element: E, press: () => void):
 /** Fills an element anew. What has the focus keeps it, if there is something with the same id again. */
 export function refill(element: HTMLElement, ...children: Child[]): void {
   const before = element.contains(document.activeElement) ? document.activeElement : null;
-  element.replaceChildren(...shown(children));
+  const content = document.createDocumentFragment();
+  fill(content, children);
+  element.replaceChildren(content);
   const after = before?.id ? document.getElementById(before.id) : null;
   after?.focus({ preventScroll: true });
-  if (before instanceof HTMLTextAreaElement && after instanceof HTMLTextAreaElement) after.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
 
 /** `1 state`, `1,234 states`. */

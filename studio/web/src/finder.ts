@@ -1,12 +1,16 @@
-// Searching labels and states by a regular expression.
+// Searching labels and states by a regular expression, as one types.
 import { count, make } from "./dom";
 import { literally } from "./pattern";
 import type { Found } from "./wire";
 
+/** How long to wait for another key, in milliseconds. */
+const PAUSE = 200;
+
 export class Finder {
+  private timer: number | undefined;
   readonly element = make("section", { id: "finder" });
-  private input = make("input", { type: "search", id: "search", placeholder: "Search", title: "A regular expression, such as ^SEND or round = 3; press Enter to search (/)" });
-  private among = make("select", { id: "among", title: "What to search" });
+  private input = make("input", { type: "search", id: "search", placeholder: "Search", ariaLabel: "Search" });
+  private among = make("select", { id: "among", title: "What to search", ariaLabel: "What to search" });
   private result = make("div", { id: "found", className: "hint" });
 
   constructor(
@@ -19,6 +23,12 @@ export class Finder {
       make("option", { value: "states", textContent: "states" }),
     );
     this.input.title = "Labels, or values of states such as round = 3; case is ignored (/)";
+    this.input.setAttribute("aria-label", "Search labels or states");
+    this.among.setAttribute("aria-label", "What to search");
+    this.input.oninput = () => {
+      window.clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => void this.go(), PAUSE);
+    };
     this.input.onkeydown = (event) => {
       if (event.key === "Enter") void this.go();
       if (event.key === "Escape") this.clear();
@@ -43,10 +53,19 @@ export class Finder {
     this.input.blur();
   }
 
+  /** The picture is another one: what was found is elsewhere in it. */
+  again(): void {
+    if (this.input.value) void this.go();
+  }
+
   private async go(): Promise<void> {
     const among = this.among.value as "labels" | "states";
-    if (this.input.value === "") return this.clear();
+    window.clearTimeout(this.timer);
     const number = ++this.asked;
+    if (this.input.value === "") {
+      this.result.replaceChildren();
+      return this.found(null, among);
+    }
     try {
       const found = await this.search(among, this.input.value);
       if (number !== this.asked) return;

@@ -30,7 +30,7 @@ export function galleryOf(
       (texts) => open({ texts }),
       (error: Error) => say(`These files can't be read: ${error.message}`),
     );
-  const sheet = make(
+  return make(
     "div",
     { className: "sheet", id: "gallery" },
     make("h1", { textContent: "Watershed Studio" }),
@@ -48,7 +48,6 @@ export function galleryOf(
     cards("coverage"),
     close ? make("button", { textContent: "Close", onclick: close, type: "button" }) : "",
   );
-  return make("div", { className: "overlay" }, sheet);
 }
 
 /** Texts of files: the first model leads, other models are modules that it imports. */

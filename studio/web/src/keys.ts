@@ -6,31 +6,35 @@ export interface Key {
   shown: string;
   says: string;
   does: () => void;
+  /** Whether it also acts while a dialog is open. */
+  always?: boolean;
 }
 
 /** What has a use of its own for Enter and the space bar. */
 const PRESSABLE = "button, a, summary, input, select, [tabindex]:not(canvas)";
 
-/** Obeys the keys wherever the user is not writing or pressing a button. */
-export function listen(keys: Key[]): void {
+/** Obeys the keys wherever the user is not writing or pressing a button; behind a dialog only those that are always obeyed. */
+export function listen(keys: Key[], inDialog: () => boolean): void {
   window.addEventListener("keydown", (event) => {
+    // An editor has keys of its own.
+    if (event.defaultPrevented) return;
     const target = event.target as HTMLElement;
-    const writing = target.matches("input:not([type=checkbox]), textarea, select");
+    const writing = target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select");
     if (event.key === "Escape") target.blur();
     if ((writing && event.key !== "Escape") || event.ctrlKey || event.metaKey || event.altKey) return;
     if ((event.key === "Enter" || event.key === " ") && target.closest(PRESSABLE)) return;
     const name = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
     const key = keys.find((one) => one.keys.includes(name));
-    if (!key) return;
+    if (!key || (inDialog() && !key.always)) return;
     event.preventDefault();
     key.does();
   });
 }
 
-/** The list as an overlay. */
+/** The list as a sheet. */
 export function helpOf(keys: Key[], close: () => void): HTMLElement {
   const rows = keys.map((key) => make("div", { className: "key" }, make("kbd", { textContent: key.shown }), make("span", { textContent: key.says })));
-  const sheet = make(
+  return make(
     "div",
     { className: "sheet", id: "help" },
     make("h1", { textContent: "Keys" }),
@@ -38,5 +42,4 @@ export function helpOf(keys: Key[], close: () => void): HTMLElement {
     make("div", { className: "keys" }, ...rows),
     make("button", { textContent: "Close", onclick: close, type: "button" }),
   );
-  return make("div", { className: "overlay", onclick: (event) => event.target === event.currentTarget && close() }, sheet);
 }

@@ -3,7 +3,16 @@ import { make, refill } from "./dom";
 import { KIND_WORDS, SHORT_WORDS, TAG_WORDS, type Palette } from "./palette";
 import { KINDS, TAGS, type Explanation, type Filter, type KindWord, type TagWord } from "./wire";
 
+/** A line of the legend, for pictures that are saved. */
+export interface Sign {
+  /** A line of a tag, or a dot of a colour. */
+  swatch: { line: TagWord | "after" } | { dot: string; box: boolean };
+  text: string;
+}
+
 export class Legend {
+  /** What is explained now. */
+  signs: Sign[] = [];
   readonly element = make("section", { id: "legend" });
   filter: Filter = {
     tags: { correct: true, incorrect: true, neutral: true },
@@ -15,6 +24,8 @@ export class Legend {
 
   show(palette: Palette, explanation: Explanation | null): void {
     const rows: (HTMLElement | string)[] = [make("h2", { textContent: "Transitions" })];
+    this.signs = [];
+    const sign = (swatch: Sign["swatch"], text: string) => this.signs.push({ swatch, text });
     const row = (key: string, swatch: HTMLElement, name: string, amount: string, title: string, on: boolean, flip: () => void) =>
       make(
         "label",
@@ -33,11 +44,13 @@ export class Legend {
       const swatch = make("i", { className: `line ${tag}` });
       const amount = explanation?.tags[tag].toLocaleString("en") ?? "";
       const flip = () => this.flipTag(tag);
+      sign({ line: tag }, `${tag}: ${SHORT_WORDS[tag]}`);
       rows.push(row(tag, swatch, tag, amount, `${tag}: ${TAG_WORDS[tag]} (key ${at + 1})`, this.filter.tags[tag], flip));
     });
     const faint = make("i", { className: "line after" });
     const after = "what happens after the violation (key 8)";
     if (violated) {
+      sign({ line: "after" }, "after the violation");
       rows.push(row("after", faint, "after the violation", "", after, this.filter.after, () => this.flipAfter()));
       rows.push(make("h2", { textContent: "Neighbourhoods", title: "states where it is decided how a run ends" }));
     }
@@ -48,11 +61,13 @@ export class Legend {
       swatch.style.background = palette.kinds[kind];
       const amount = explanation?.neighbourhoods[kind].toLocaleString("en") ?? "";
       const title = `${kind}: ${KIND_WORDS[kind]} (key ${at + 4})`;
+      sign({ dot: palette.kinds[kind], box: false }, `${kind}: ${SHORT_WORDS[kind]}`);
       rows.push(row(kind, swatch, kind, amount, title, this.filter.kinds[kind], () => this.flipKind(kind)));
     });
     const other = (colour: string, name: string, title: string, style = "") => {
       const swatch = make("i", { className: `dot ${style}` });
       swatch.style.background = colour;
+      sign({ dot: colour, box: style === "box" }, name);
       return make("div", { className: "row", title }, swatch, make("span", { className: "name", textContent: name }));
     };
     rows.push(
@@ -63,6 +78,15 @@ export class Legend {
       other(palette.region, "super-node", "several states drawn as one: double click or press O to open", "box"),
     );
     refill(this.element, ...rows);
+  }
+
+  /** Filters nothing away. */
+  showAll(): void {
+    for (const tag of TAGS) this.filter.tags[tag] = true;
+    for (const kind of KINDS) this.filter.kinds[kind] = true;
+    this.filter.after = true;
+    for (const box of this.element.querySelectorAll("input")) box.checked = true;
+    this.changed();
   }
 
   private flip(key: string, on: boolean): void {

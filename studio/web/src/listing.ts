@@ -1,7 +1,13 @@
-// The source beside the scene: lines coloured by what they lead to, linked both ways.
+// The source beside the scene: constructs coloured by what they lead to, linked both ways.
 import { make, pressable, refill } from "./dom";
-import { linesOf, painted } from "./words";
+import { cut, linesOf, painted, type Word } from "./words";
 import type { Place, SourceConstruct, TagWord, TextFile } from "./wire";
+
+/** A part of a line, in columns from 0; up to the end without an end. */
+interface Range {
+  from: number;
+  to: number;
+}
 
 export class Listing {
   readonly element = make("section", { id: "listing" });
@@ -12,8 +18,13 @@ export class Listing {
   private constructs: SourceConstruct[] = [];
   private lit: Place[] = [];
   private current = 0;
+  /** What is shown of the current file: its words, its actions by line, and an element for each line. */
+  private words: Word[][] = [];
+  private actions = new Map<number, SourceConstruct[]>();
+  private lines: HTMLElement[] = [];
 
-  constructor(private clicked: (file: string, line: number) => void) {
+  /** `clicked` is told the column of a construct where one was clicked. */
+  constructor(private clicked: (file: string, line: number, column?: number) => void) {
     this.element.append(this.tabs, this.note, this.body);
   }
 
@@ -32,16 +43,31 @@ export class Listing {
 
   /** Lights up places and scrolls to the first. */
   light(places: Place[]): void {
+    const before = this.litLines();
     this.lit = places;
     const first = places[0];
     const file = first ? this.files.findIndex((one) => one.name === first.file) : -1;
-    if (file >= 0) this.current = file;
-    this.render();
-    this.body.querySelector(".lit")?.scrollIntoView({ block: "center" });
+    if (file >= 0 && file !== this.current) {
+      this.current = file;
+      this.render();
+    } else new Set([...before, ...this.lit.flatMap((place) => this.linesIn(place))]).forEach((line) => this.fill(line));
+    const bright = this.body.querySelector("mark") ?? this.body.querySelector(".lit");
+    bright?.scrollIntoView({ block: "center", inline: "nearest" });
   }
 
   litLines(): number[] {
-    return [...this.body.querySelectorAll<HTMLElement>(".lit")].map((line) => Number(line.dataset["line"]));
+    return [...this.body.querySelectorAll<HTMLElement>(".code-line.lit")].map((line) => Number(line.dataset["line"]));
+  }
+
+  /** The texts that are lit, for tests. */
+  litTexts(): string[] {
+    return [...this.body.querySelectorAll<HTMLElement>("mark")].map((mark) => mark.textContent ?? "");
+  }
+
+  private linesIn(place: Place): number[] {
+    if (place.file !== this.files[this.current]?.name) return [];
+    const last = Math.min(place.end_line, this.lines.length);
+    return Array.from({ length: Math.max(0, last - place.line + 1) }, (_, at) => place.line + at);
   }
 
   private render(): void {
@@ -56,34 +82,68 @@ export class Listing {
       }),
     );
     const file = this.files[this.current];
-    if (!file) return this.body.replaceChildren();
-    const tags = new Map<number, Set<TagWord>>();
-    const counts = new Map<number, [number, number, number]>();
+    this.actions.clear();
+    this.words = file ? linesOf(file.name, file.text) : [];
     for (const one of this.constructs) {
-      if (one.file !== file.name || one.kind !== "action") continue;
-      tags.set(one.line, (tags.get(one.line) ?? new Set()).add(one.tag));
-      const sum = counts.get(one.line) ?? [0, 0, 0];
-      counts.set(one.line, [sum[0] + one.correct, sum[1] + one.incorrect, sum[2] + one.neutral]);
+      if (one.file !== file?.name || one.kind !== "action") continue;
+      for (let line = one.line; line <= one.end_line; line++) this.actions.set(line, [...(this.actions.get(line) ?? []), one]);
     }
-    const lit = new Set<number>();
-    for (const place of this.lit) {
-      if (place.file !== file.name) continue;
-      for (let line = place.line; line <= place.end_line; line++) lit.add(line);
-    }
-    refill(
-      this.body,
-      ...linesOf(file.name, file.text).map((words, at) => {
-        const number = at + 1;
-        const here = tags.get(number);
-        const tag = here ? (here.size === 1 ? [...here][0]! : "neutral") : "";
-        const line = make("div", { className: `code-line ${tag}${lit.has(number) ? " lit" : ""}`, id: `line-${number}`, data: { line: String(number) } });
-        const [correct, incorrect, neutral] = counts.get(number) ?? [0, 0, 0];
-        if (here) line.title = `${correct} correct, ${incorrect} incorrect, ${neutral} neutral transitions`;
-        line.append(make("span", { className: "number", textContent: String(number) }), make("span", { className: "text" }, ...(words.length ? painted(words) : [" "])));
-        return pressable(line, () => this.clicked(file.name, number));
-      }),
-    );
+    this.lines = this.words.map((_, at) => {
+      const line = make("div", { id: `line-${at + 1}`, data: { line: String(at + 1) } });
+      const press = pressable(line, () => this.clicked(file!.name, at + 1));
+      press.onclick = (event) => {
+        const construct = (event.target as HTMLElement).closest<HTMLElement>("[data-column]");
+        this.clicked(file!.name, at + 1, construct ? Number(construct.dataset["column"]) : undefined);
+      };
+      return line;
+    });
+    this.lines.forEach((_, at) => this.fill(at + 1));
+    refill(this.body, this.lines);
   }
+
+  /** Fills a line: its words, cut where constructs and what is lit start and end. */
+  private fill(number: number): void {
+    const line = this.lines[number - 1];
+    if (!line) return;
+    const file = this.files[this.current]!.name;
+    const here = this.actions.get(number) ?? [];
+    const starting = here.filter((one) => one.line === number);
+    const tags = new Set<TagWord>(starting.map((one) => one.tag));
+    const tag = starting.length ? (tags.size === 1 ? [...tags][0]! : "neutral") : "";
+    const lit = this.lit.filter((place) => place.file === file && place.line <= number && number <= place.end_line);
+    line.className = `code-line ${tag}${lit.length ? " lit" : ""}`;
+    line.title = starting.length ? sums(starting) : "";
+    const words = this.words[number - 1]!;
+    const length = words.reduce((sum, word) => sum + word.text.length, 0);
+    const range = (place: Place): Range => ({ from: place.line === number ? place.column - 1 : 0, to: place.end_line === number ? place.end_column - 1 : length });
+    const bright = lit.map(range);
+    const parts = here.map((one) => ({ one, ...range(one) }));
+    const ends = [...new Set([0, length, ...[...bright, ...parts].flatMap(({ from, to }) => [from, to])])].filter((end) => end >= 0 && end <= length).sort((one, other) => one - other);
+    const text = make("span", { className: "text" });
+    for (let at = 0; at + 1 < ends.length; at++) {
+      const [from, to] = [ends[at]!, ends[at + 1]!];
+      const covers = (one: Range) => one.from <= from && to <= one.to;
+      const pieces = painted(cut(words, from, to));
+      const construct = parts.filter(covers).sort((one, other) => one.to - one.from - (other.to - other.from))[0]?.one;
+      const inner = bright.some(covers) ? [make("mark", {}, ...pieces)] : pieces;
+      if (!construct) {
+        text.append(...inner);
+        continue;
+      }
+      const column = construct.line === number ? construct.column : 1;
+      const element = make("span", { className: tags.size > 1 ? `construct ${construct.tag}` : "construct", data: { column: String(column) } }, ...inner);
+      if (starting.length > 1) element.title = sums([construct]);
+      text.append(element);
+    }
+    if (length === 0) text.append(" ");
+    line.replaceChildren(make("span", { className: "number", textContent: String(number) }), text);
+  }
+}
+
+/** How many transitions of each tag constructs take part in. */
+function sums(constructs: SourceConstruct[]): string {
+  const sum = (tag: TagWord) => constructs.reduce((total, one) => total + one[tag], 0);
+  return `${sum("correct")} correct, ${sum("incorrect")} incorrect, ${sum("neutral")} neutral transitions`;
 }
 
 /** The last part of a path. */

@@ -1,23 +1,35 @@
 // The page: puts the parts together and passes on what happens in one to the others.
+import { Advice } from "./advice";
 import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
+import { Columns, type Panel } from "./columns";
+import { ComparePanel } from "./compare";
 import { ConformancePanel } from "./conformance";
 import { CoveragePanel } from "./coverage";
+import { Dialogs } from "./dialogs";
 import { button, count, make, save } from "./dom";
+import { dragging } from "./dragging";
 import { Editor } from "./editor";
 import { Finder } from "./finder";
 import { galleryOf } from "./gallery";
 import { helpOf, listen, type Key } from "./keys";
 import { Legend } from "./legend";
+import { linkOf, read, written, type Link } from "./link";
 import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
+import { Note, type Topic } from "./note";
+import { Painter } from "./painter";
 import { DARK, LIGHT } from "./palette";
+import { dotOf, MOST_LINES, pngOf, svgOf } from "./pictures";
+import { PropertyTable } from "./properties";
+import { remember, remembered } from "./settings";
 import { Space, type Hit } from "./space";
 import "./style.css";
+import { Suspects } from "./suspects";
+import { TracePanel } from "./trace";
+import { flat } from "./values";
 import { Walk } from "./walk";
-import { FLAG, KINDS, REGION, SEVERAL, TAGS, type Choice, type Drawing, type Look, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
-
-type Panel = "source" | "net" | "walk" | "conformance" | "edit" | "coverage";
+import { FLAG, KINDS, MERGING, REGION, SEVERAL, TAGS, type Choice, type Counterexample, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -45,24 +57,35 @@ class Page {
   private nth = 1;
   private seed = 0;
   private labelsShown = false;
+  /** Where the address of the page leads, until that is shown. */
+  private link: Link | null = null;
 
-  private holder = make("main", { id: "space" });
+  private holder = make("div", { id: "space" });
   private tooltip = make("div", { id: "tooltip", hidden: true });
-  private note = make("div", { id: "note", hidden: true });
+  private note = new Note();
+  private dialogs = new Dialogs();
   private progress = make("div", { id: "progress", hidden: true });
   private lost = make("div", { id: "lost", hidden: true, textContent: "The program is not responding. Restart it and open the address it prints; what you see here stays." });
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
   private closing = button("✕", "Close this model (Shift+Q)", () => void this.closeModel(), "close-model");
-  private properties = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
-  private starts = make("select", { id: "starts", hidden: true, title: "What to start with" });
-  private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
-  private panels: Record<Panel, HTMLElement>;
-  private overlay: HTMLElement | null = null;
+  private property = make("select", { id: "properties", hidden: true, title: "Which property to look at", ariaLabel: "Property" });
+  private starts = make("select", { id: "starts", hidden: true, title: "What to start with", ariaLabel: "Start" });
+  private projects = make("select", { id: "projects", hidden: true, title: "Open models", ariaLabel: "Open models" });
+  private columns: Columns;
 
   readonly space: Space;
-  readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
-  readonly listing = new Listing((file, line) => void this.lightLine(file, line));
+  readonly legend = new Legend(() => {
+    this.space.setFilter(this.legend.filter);
+    this.advise();
+  });
+  private advice = new Advice({
+    counterexample: () => void this.counterexample("shortest"),
+    table: () => void this.counterexample("shortest").then(() => this.show("trace")),
+    edit: () => this.edit(),
+    unfilter: () => this.legend.showAll(),
+  });
+  readonly listing = new Listing((file, line, column) => void this.lightLine(file, line, column));
   readonly walk: Walk;
   readonly net: NetPanel;
   readonly editor = new Editor((texts) => void this.run(texts));
@@ -85,20 +108,50 @@ class Page {
     (text) => this.say(text),
   );
   readonly choices = new Choices((choice) => void this.showChoice(choice));
+  readonly properties = new PropertyTable((name) => this.editor.choose(name));
+  readonly suspects = new Suspects((suspect) => this.openSource([suspect], suspect.reason));
+  readonly trace = new TracePanel({
+    trace: (start, edges) => this.asked().trace(start, edges),
+    jump: (cursor) => void this.walk.jump(cursor),
+    open: (places, word) => this.openSource(places, word),
+  });
+  readonly compare = new ComparePanel(
+    this.program,
+    {
+      project: () => this.needed(),
+      name: () => this.summary?.name ?? "this model",
+      draw: (edges, node) => void this.drawPath(edges, node),
+      // Once the page is laid out.
+      resized: () => void requestAnimationFrame(() => requestAnimationFrame(() => void (this.space.turned || this.space.fit()))),
+      say: (text) => this.say(text),
+    },
+    () => this.palette,
+  );
   readonly finder: Finder;
+  readonly painter = new Painter(
+    (condition) => this.asked().satisfying(condition),
+    (found) => this.space.paint(found && new Map(found.drawn.map(([at, many]) => [at, many / (this.scene?.sizes[at] ?? 1)]))),
+    (node) => void this.visit(node),
+  );
+  private reducing = make("select", { id: "reduce", title: "Draw equivalent states as one" }, make("option", { value: "", textContent: "not reduced" }), ...MERGING.map((name) => make("option", { value: name, textContent: `reduced: ${name}` })));
+  private unpinning = button("Unpin", "Let all states that were dragged go where they like", () => void this.change({ unpin: true }), "unpin");
   private keys: Key[];
 
   constructor() {
     this.walk = new Walk({
       state: (node) => this.asked().state(node),
       walked: (path, cursor, node) => {
+        this.note.settle("walk");
+        this.writeLink();
         this.net.show(this.walk.here);
+        void this.trace.show(this.walk.moment);
         void this.drawWalk(path, cursor, node);
       },
       look: (edge) => void this.lookAtEdge(edge),
-      say: (text) => this.say(text),
+      say: (text) => this.say(text, "walk"),
       wantCounterexample: (which) => void this.counterexample(which),
       wantTraceFile: () => this.pickTrace(),
+      wantWay: () => void this.wayHere(),
     });
     this.net = new NetPanel({
       take: (step) => void this.walk.forward(step),
@@ -112,96 +165,168 @@ class Page {
       (among, pattern) => this.asked().search(among, pattern),
       (found, among) => {
         this.space.highlight("found", among === "labels" ? (found?.drawn ?? []) : []);
-        if (among === "states" && found?.drawn.length) this.space.mark(found.drawn[0]!);
+        this.space.ring(among === "states" ? (found?.drawn ?? []) : []);
       },
       (node) => void this.visit(node),
     );
-    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
+    const panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, trace: this.trace.element, compare: this.compare.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
-    this.build();
+    this.columns = this.build(panels);
     this.space = new Space(this.holder);
     this.theme(this.snapshot?.look.theme ?? remembered("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listenToPointer();
-    listen(this.keys);
+    if (!this.snapshot) dragging(this.space, (node, at) => void this.change({ pin: { node: this.scene!.nodes[node]!, at } }));
+    listen(this.keys, () => this.dialogs.top !== null);
+    window.addEventListener("hashchange", () => void this.followLink());
+    window.addEventListener("beforeunload", (event) => {
+      if (this.editor.edited) event.preventDefault();
+    });
     void this.start();
   }
 
-  private build(): void {
+  private build(panels: Record<Panel, HTMLElement>): Columns {
     const live = this.snapshot === null;
     this.closing.hidden = true;
-    const tabs = (Object.keys(this.panels) as Panel[])
-      .filter((panel) => live || (panel !== "edit" && panel !== "coverage" && panel !== "conformance"))
-      .map((panel) => {
-        const words = { source: "Source", net: "Net", walk: "Walk", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
-        return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
-      });
-    this.properties.onchange = () => this.editor.choose(this.properties.value || null);
+    this.property.onchange = () => this.editor.choose(this.property.value || null);
+    this.reducing.setAttribute("aria-label", "Draw equivalent states as one");
+    this.reducing.onchange = () => {
+      // Keys are for the page again.
+      this.reducing.blur();
+      void this.change(this.reducing.value ? { reduce: this.reducing.value } : { detail: (this.summary?.nodes ?? 0) > 5_000 ? "collapsed" : "all" });
+    };
+    this.unpinning.hidden = true;
     this.starts.onchange = () => this.editor.start(this.starts.value);
-    this.projects.onchange = () => this.open(Number(this.projects.value));
+    this.projects.onchange = async () => {
+      const wanted = Number(this.projects.value);
+      if (await this.mayLeave()) this.open(wanted);
+      else this.projects.value = String(this.project?.id ?? "");
+    };
     const header = make(
       "header",
       {},
-      make("b", { textContent: "Watershed" }),
+      make("h1", { textContent: "Watershed" }),
       live ? button("Models", "Examples and your own files (G)", () => void this.gallery(), "models") : "",
       live ? this.projects : "",
       this.title,
       live ? this.closing : "",
       live ? this.starts : "",
-      live ? this.properties : "",
+      live ? this.property : "",
       this.sizes,
       make("span", { className: "gap" }),
       button("Fit", "Show everything from the front (F)", () => this.space.fit(), "fit"),
       button("Labels", "Show labels (L)", () => this.flipLabels(), "labels"),
       live ? button("Layers", "Lay out by distance from the initial state, or freely (Y)", () => this.flipShape(), "shape-button") : "",
       live ? button("Collapse", "Draw regions without a choice as super-nodes, or every state (D)", () => this.flipDetail(), "detail") : "",
-      button("PNG", "Save the picture (S)", () => void this.saveImage(), "png"),
-      live ? button("Share", "Save this view as a page that works without the program (E)", () => void this.share(), "share") : "",
+      live ? this.reducing : "",
+      live ? this.unpinning : "",
+      button("Save", "Save what is shown: PNG (S), SVG, DOT, or a page that works without the program (E)", () => this.saving(), "save"),
       button("◐", "Light or dark (T)", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark"), "theme"),
       button("?", "Keys (?)", () => this.help(), "help-button"),
     );
-    const left = make("aside", { className: "left" }, this.finder.element, this.choices.element, this.legend.element);
-    const right = make("aside", { className: "right" }, make("nav", { className: "tabs" }, ...tabs), ...Object.values(this.panels));
-    this.holder.append(this.tooltip, this.note, this.progress);
-    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, right));
-    this.show("source");
-    this.showConformance(0);
+    const left = make("aside", { className: "left" }, this.finder.element, this.painter.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
+    left.setAttribute("aria-label", "Property and legend");
+    this.holder.append(this.advice.element, this.tooltip, this.progress);
+    const offered = (Object.keys(panels) as Panel[]).filter((panel) => live || !["edit", "coverage", "conformance", "compare"].includes(panel));
+    const columns = new Columns(panels, offered, left, [this.holder, this.compare.holder], (panel) => {
+      if (panel === "trace") void this.trace.show(this.walk.moment);
+      if (panel === "compare") void this.compare.open();
+      else if (this.compare.element.hidden) this.compare.close();
+      if (this.generation >= 0) this.writeLink();
+    });
+    columns.offer("conformance", false);
+    document.body.append(header, this.lost, columns.element, this.note.element);
+    return columns;
   }
 
   /** Offers the conformance view where there are traces. */
   private showConformance(count: number): void {
-    const tab = document.getElementById("tab-conformance");
-    if (tab) tab.hidden = count === 0;
-    if (count === 0 && !this.conformance.element.hidden) this.show("source");
+    this.columns.offer("conformance", count > 0);
   }
 
   /** Shows the walk, unless it is followed in the net. */
   private showWalk(): void {
-    if (this.net.element.hidden) this.show("walk");
+    const followed = this.columns.shows("trace") || (this.columns.shows("net") && !this.columns.isBeside);
+    if (!followed) this.show("walk");
   }
 
   /** Shows the drawing of the model, if it has one. */
   private showDrawing(drawing: Drawing | null): void {
     this.net.open(drawing);
-    document.getElementById("tab-net")!.hidden = drawing === null;
-    if (drawing === null && !this.net.element.hidden) this.show("source");
+    this.columns.offer("net", drawing !== null);
   }
 
   show(panel: Panel): void {
-    for (const [name, element] of Object.entries(this.panels)) {
-      element.hidden = name !== panel;
-      document.getElementById(`tab-${name}`)?.classList.toggle("on", name === panel);
-    }
+    this.columns.show(panel);
   }
 
   private async start(): Promise<void> {
     if (this.snapshot) return this.use(this.snapshot);
     try {
       const projects = await this.program.projects();
-      const last = projects.at(-1);
+      const link = read(location.hash);
+      const wanted = projects.find((one) => one.id === link?.model);
+      if (wanted) this.link = link;
+      const last = wanted ?? projects.at(-1);
       if (last) this.open(last.id);
       else await this.gallery();
     } catch (error) {
       this.say((error as Error).message);
+    }
+  }
+
+  /** The address of the page has changed: shows what it leads to. */
+  private async followLink(): Promise<void> {
+    const link = read(location.hash);
+    if (this.snapshot || !link) return;
+    if (link.model === this.project?.id) {
+      this.link = link;
+      return void (this.summary && this.arrive(this.summary));
+    }
+    if (!(await this.program.projects().catch(() => [])).some((one) => one.id === link.model)) return this.say("The model of this link is no longer open.");
+    if (!(await this.mayLeave())) return;
+    this.link = link;
+    this.open(link.model);
+  }
+
+  /** Keeps in the address of the page what is shown. */
+  private writeLink(): void {
+    const { project, summary } = this;
+    if (!project || !summary || this.link) return;
+    const link = linkOf(project.id, this.generation, summary.texts.chosen, this.walk.moment, this.walk.node, this.columns.shown);
+    history.replaceState(null, "", written(link));
+  }
+
+  /** Goes where the address leads, or starts at the beginning. */
+  private arrive(summary: Summary): void {
+    const link = this.link;
+    if (!link || link.model !== this.project?.id) {
+      this.link = null;
+      return void (summary.nodes > 0 && this.walk.startAt(0));
+    }
+    link.panels.filter((panel) => this.columns.offers(panel)).forEach((panel) => this.show(panel));
+    const known = link.property === null || summary.properties.some((one) => one.property === link.property);
+    if (link.property !== summary.texts.chosen && known) {
+      // Once: what comes of it is shown, whatever it is.
+      this.link = { ...link, property: summary.texts.chosen };
+      return this.editor.choose(link.property);
+    }
+    this.link = null;
+    void this.restoreWalk(link);
+  }
+
+  private async restoreWalk(link: Link): Promise<void> {
+    const backend = this.asked();
+    try {
+      if (link.version !== this.generation) throw new Error("The model has changed since this link was made: the walk starts anew.");
+      const path = await Promise.all(link.steps.map((edge) => backend.edge(edge)));
+      const follows = path.every((step, at) => step.source === (path[at - 1]?.target ?? link.start));
+      const lasso = link.lasso !== null && path[link.lasso]?.source === path.at(-1)?.target ? link.lasso : null;
+      if (!follows) throw new Error("The steps of this link do not follow each other: the walk starts anew.");
+      if (backend === this.backend) await this.walk.restore({ start: link.start, path, cursor: link.cursor, lasso });
+    } catch (error) {
+      if (backend !== this.backend) return;
+      this.say((error as Error).message);
+      await this.walk.startAt(0);
     }
   }
 
@@ -229,6 +354,8 @@ class Page {
   async closeModel(): Promise<void> {
     const project = this.needed();
     if (!project) return;
+    const about = "They are kept nowhere else. Save text under Edit saves them as files.";
+    if (this.editor.changed && !(await this.dialogs.ask(`Close ${this.summary?.name ?? "the model"} with its edits?`, about, "Close, and lose the edits", "Keep it open"))) return;
     try {
       await this.program.close(project.id);
     } catch (error) {
@@ -240,10 +367,21 @@ class Page {
   /** The model that is shown is no longer open. */
   private async gone(): Promise<void> {
     const name = this.summary?.name ?? "The model";
+    const texts = this.editor.edited ? this.editor.texts() : null;
     this.leave();
+    history.replaceState(null, "", location.pathname + location.search);
     await this.listProjects(-1).catch(() => undefined);
     await this.start();
-    this.say(`${name} was closed.`);
+    this.say(`${name} was closed.`, "program");
+    if (texts && (await this.dialogs.ask(`${name} was closed. Save what you have edited?`, "It was closed elsewhere, before the edits were run.", "Save the texts", "Discard the edits"))) {
+      for (const { name, text } of [...texts.files, texts.property]) save(short(name) || "property.mcl", new Blob([text], { type: "text/plain" }));
+    }
+  }
+
+  /** Asks before edits are lost that were not run. */
+  private async mayLeave(): Promise<boolean> {
+    if (!this.editor.edited) return true;
+    return this.dialogs.ask(`Leave ${this.summary?.name ?? "the model"} with its edits?`, "They were not run yet, and are kept nowhere else.", "Discard the edits", "Keep editing");
   }
 
   private async listProjects(current: number): Promise<void> {
@@ -264,7 +402,7 @@ class Page {
     this.showConformance(0);
     this.arranged = "";
     this.lost.hidden = this.progress.hidden = this.tooltip.hidden = this.closing.hidden = true;
-    this.properties.hidden = this.starts.hidden = true;
+    this.property.hidden = this.starts.hidden = true;
     this.title.textContent = this.sizes.textContent = "";
     this.space.empty();
     this.walk.reset();
@@ -272,10 +410,17 @@ class Page {
     this.editor.forget();
     this.coverage.show([]);
     this.choices.clear();
+    this.properties.show(null);
+    this.suspects.show(null);
+    this.trace.clear();
+    this.compare.forget();
+    this.painter.clear();
     this.listing.show([], []);
     this.listing.say("");
     this.net.open(null);
-    this.closeOverlay();
+    this.advice.forget();
+    this.note.settle("model", "walk");
+    this.dialogs.closeAll();
   }
 
   private use(backend: Backend): void {
@@ -293,7 +438,9 @@ class Page {
   /** Something has changed: fetches what is new, one thing after the other. */
   private async told(status: Status): Promise<void> {
     this.status = status;
+    this.unpinning.hidden = status.pins === 0;
     this.showProgress(status);
+    if (status.running) this.note.settle("model");
     if (this.fetching) {
       this.again = true;
       return;
@@ -326,6 +473,7 @@ class Page {
       if (!kept) {
         this.generation = status.generation;
         this.walk.reset();
+        this.finder.clear();
         this.showDrawing(drawing);
         this.nth = 1;
         this.showSummary(summary);
@@ -343,9 +491,12 @@ class Page {
       this.space.setFilter(this.legend.filter);
       this.atRest = false;
       // A super-node that opens leaves the view where it is.
-      const arranged = `${status.generation} ${status.detail} ${status.shape}`;
+      const arranged = `${status.generation} ${status.detail} ${status.relation} ${status.shape}`;
       if (arranged !== this.arranged) this.follow(arranged);
       this.showSizes();
+      this.advise();
+      this.finder.again();
+      this.painter.again();
       if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
     }
     if (status.conformance !== this.checked && backend instanceof LiveProject) {
@@ -389,11 +540,11 @@ class Page {
   private showSummary(summary: Summary): void {
     this.title.textContent = summary.name;
     document.title = `${summary.name} · Watershed Studio`;
-    this.properties.replaceChildren(
+    this.property.replaceChildren(
       make("option", { value: "", textContent: "first violated property" }),
-      ...summary.properties.map((name) => make("option", { value: name, textContent: name, selected: name === summary.texts.chosen })),
+      ...summary.properties.map(({ property: name }) => make("option", { value: name, textContent: name, selected: name === summary.texts.chosen })),
     );
-    this.properties.hidden = summary.properties.length < 2;
+    this.property.hidden = summary.properties.length < 2;
     // The first needs no name to start with.
     const known = summary.starts.map(({ root, about }, at) => ({ value: at === 0 ? "" : root, textContent: about ? `${root}: ${about}` : root }));
     const start = summary.texts.root ?? "";
@@ -401,12 +552,26 @@ class Page {
     this.starts.replaceChildren(...known.map((one) => make("option", { ...one, selected: one.value === value })));
     this.starts.hidden = !known.some((one) => one.value === value);
     this.choices.show(summary);
+    this.properties.show(this.snapshot ? null : summary);
+    this.suspects.show(summary);
+    this.trace.clear();
     this.listing.show(summary.files, summary.explanation?.source ?? []);
     this.legend.show(this.palette, summary.explanation);
     this.editor.show(summary);
     this.coverage.show(summary.files);
     if (this.snapshot) this.restore(this.snapshot.look);
-    else if (summary.nodes > 0) void this.walk.startAt(0);
+    else this.arrive(summary);
+  }
+
+  /** Says what to do next where the picture does not. */
+  private advise(): void {
+    this.advice.show(this.summary, this.scene?.edges.length ?? 0, this.space.shownEdges());
+  }
+
+  private edit(): void {
+    if (!this.needed()) return;
+    this.show("edit");
+    this.editor.focus();
   }
 
   /** How the page looks at the model now. */
@@ -427,10 +592,13 @@ class Page {
     const scene = this.scene;
     const summary = this.summary;
     if (!scene || !summary) return;
-    const part = scene.nodes.length < summary.nodes ? `, drawn as ${count(scene.nodes.length, "node")}` : "";
+    const relation = this.status?.relation;
+    const why = relation ? ` (${relation}-equivalent states are one)` : "";
+    const part = scene.nodes.length < summary.nodes ? `, drawn as ${count(scene.nodes.length, "node")}${why}` : "";
+    this.reducing.value = relation ?? "";
     this.sizes.textContent = `${count(summary.nodes, "state")}, ${count(summary.transitions, "transition")}${part}`;
     const detail = document.getElementById("detail");
-    if (detail) detail.textContent = this.status?.detail === "collapsed" ? "All states" : "Collapse";
+    if (detail) detail.textContent = this.status?.detail === "all" ? "Collapse" : "All states";
     const shape = document.getElementById("shape-button");
     if (shape) shape.textContent = this.status?.shape === "layers" ? "Free" : "Layers";
   }
@@ -450,13 +618,8 @@ class Page {
     void this.project?.cancel().catch((error: Error) => this.say(error.message));
   }
 
-  private sayTimer: number | undefined;
-
-  say(text: string): void {
-    this.note.textContent = text;
-    this.note.hidden = false;
-    window.clearTimeout(this.sayTimer);
-    this.sayTimer = window.setTimeout(() => (this.note.hidden = true), 8000);
+  say(text: string, topic: Topic = "model"): void {
+    this.note.say(text, topic);
   }
 
   private labelOf(scene: Scene, edge: number): string {
@@ -477,6 +640,7 @@ class Page {
     for (const [tag, colour] of Object.entries(palette.tags)) document.documentElement.style.setProperty(`--${tag}`, colour);
     document.documentElement.style.setProperty("--path", palette.path);
     this.space.setPalette(palette);
+    this.compare.theme();
     this.legend.show(palette, this.summary?.explanation ?? null);
     if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
   }
@@ -546,7 +710,7 @@ class Page {
         if (state.initial) lines.push(make("div", { textContent: "initial" }));
         if (state.goal) lines.push(make("div", { className: "incorrect", textContent: "the property is violated here" }));
         if (state.kind) lines.push(make("div", { textContent: `neighbourhood ${state.kind}, choice ${(state.choice ?? 0) + 1}` }));
-        state.values.slice(0, 12).forEach(([name, value]) => lines.push(make("div", { textContent: `${name} = ${value}` })));
+        flat(state.instances).slice(0, 12).forEach(([name, value]) => lines.push(make("div", { textContent: `${name} = ${value}` })));
       }
     } catch (error) {
       lines.push(make("div", { textContent: (error as Error).message }));
@@ -592,13 +756,25 @@ class Page {
     }
   }
 
-  private async lightLine(file: string, line: number): Promise<void> {
+  /** Opens the source at some places. */
+  private openSource(places: Place[], word: string): void {
+    this.show("source");
+    this.listing.light(places);
+    this.listing.say(word);
+  }
+
+  /** The construct at a column, where there is one, or the whole line. */
+  private async lightLine(file: string, line: number, column?: number): Promise<void> {
     try {
-      const found = await this.asked().line(file, line);
+      const found = await this.asked().line(file, line, column);
       this.space.highlight("found", found.drawn);
-      this.listing.light([{ file, line, column: 1, end_line: line, end_column: 1 }]);
+      const at = (one: Place) => one.file === file && one.line === line && one.column === column;
+      const construct = column === undefined ? undefined : this.summary?.explanation?.source.find((one) => one.kind === "action" && at(one));
+      const text = this.summary?.files.find((one) => one.name === file)?.text.split("\n")[line - 1] ?? "";
+      this.listing.light([construct ?? { file, line, column: 1, end_line: line, end_column: text.length + 1 }]);
       const hidden = found.total > 0 && found.drawn.length === 0 ? ", all inside super-nodes" : found.partial ? " outside super-nodes" : "";
-      this.listing.say(found.total ? `Line ${line} takes part in ${count(found.total, "transition")}${hidden}.` : `Line ${line} takes part in no transition.`);
+      const what = construct ? `The action at ${line}:${column}` : `Line ${line}`;
+      this.listing.say(found.total ? `${what} takes part in ${count(found.total, "transition")}${hidden}.` : `${what} takes part in no transition.`);
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -616,10 +792,11 @@ class Page {
     this.scene.sources.forEach((source, edge) => {
       if (members.has(source)) drawn.add(edge);
     });
-    this.space.highlight("found", [...drawn]);
-    if (nodes[0] !== undefined) this.space.mark(nodes[0]);
+    this.space.highlight("choice", [...drawn]);
+    this.space.ring(nodes);
+    if (nodes.length > 0) this.space.follow(nodes);
     const places = [...choice.incorrect, ...choice.correct].flatMap((exit) => exit.actions);
-    this.listing.light(places);
+    if (places.length > 0) this.openSource(places, "These actions compete there.");
     if (nodes.length === 0) this.say("These states are inside super-nodes.");
   }
 
@@ -635,12 +812,39 @@ class Page {
     const place = await this.asked().state(node).catch(() => null);
     if (scene !== this.scene) return;
     this.space.mark(place?.place ?? null);
-    const of = new Map<number, number>();
-    scene.edges.forEach((edge, at) => of.set(edge, at));
-    const drawn = path.map((step) => of.get(step.edge));
-    this.space.highlight("path", drawn.filter((one): one is number => one !== undefined));
+    await this.lightPath(path.map((step) => step.edge));
+    if (path.length > 0 && place) this.space.follow([place.place]);
     const step = path[cursor - 1];
     if (step) void this.lookAtEdge(step.edge);
+  }
+
+  /** Walks a shortest way to the present state. */
+  private async wayHere(): Promise<void> {
+    try {
+      await this.load(this.asked().way(this.walk.node), true);
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  /** Draws transitions as the walk, wherever they are drawn now. */
+  private async lightPath(edges: number[]): Promise<void> {
+    const scene = this.scene;
+    if (!scene) return;
+    const of = new Map<number, number>();
+    scene.edges.forEach((edge, at) => of.set(edge, at));
+    let drawn = edges.map((edge) => of.get(edge) ?? null);
+    // Others are drawn as one with transitions that are alike, or lie inside super-nodes.
+    if (drawn.includes(null)) drawn = await this.asked().drawn(edges).catch(() => drawn);
+    if (scene === this.scene) this.space.highlight("path", drawn.filter((one): one is number => one !== null));
+  }
+
+  /** Draws a walk that is not the user's own. */
+  private async drawPath(edges: number[], node: number): Promise<void> {
+    await this.lightPath(edges);
+    await this.markNode(node);
+    const state = await this.asked().state(node).catch(() => null);
+    if (state) this.space.follow([state.place]);
   }
 
   /** Marks a state of the model in the picture, or none. */
@@ -652,6 +856,7 @@ class Page {
   /** Goes on where the user walks: beside a trace, or through the states. */
   private stride(by: 1 | -1): void {
     if (!this.conformance.element.hidden && this.conformance.move(by)) return;
+    if (!this.compare.element.hidden && this.compare.move(by)) return;
     void (by > 0 ? this.walk.take() : this.walk.back());
   }
 
@@ -660,16 +865,18 @@ class Page {
       if (which === "shortest") this.nth = 1;
       if (which === "next") this.nth += 1;
       const wanted = which === "random" ? { random: (this.seed += 1) } : { nth: this.nth };
-      await this.load(await this.asked().counterexample(wanted));
+      await this.load(this.asked().counterexample(wanted));
     } catch (error) {
       this.say((error as Error).message);
     }
   }
 
-  private async load(run: Parameters<Walk["load"]>[0]): Promise<void> {
-    if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
-    await this.walk.load(run);
-    this.showWalk();
+  private async load(run: Promise<Counterexample>, end = false): Promise<void> {
+    const revealed = run.then(async (run) => {
+      if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
+      return run;
+    });
+    if (await this.walk.load(revealed, end)) this.showWalk();
   }
 
   private pickTrace(): void {
@@ -678,7 +885,7 @@ class Page {
       const file = input.files?.[0];
       if (!file) return;
       try {
-        await this.load(await this.asked().counterexample({ trace: { name: file.name, text: await file.text() } }));
+        await this.load(this.asked().counterexample({ trace: { name: file.name, text: await file.text() } }));
       } catch (error) {
         this.say((error as Error).message);
       }
@@ -710,7 +917,7 @@ class Page {
   }
 
   flipDetail(): void {
-    void this.change({ detail: this.status?.detail === "collapsed" ? "all" : "collapsed" });
+    void this.change({ detail: this.status?.detail === "all" ? "collapsed" : "all" });
   }
 
   flipShape(): void {
@@ -731,8 +938,44 @@ class Page {
     }
   }
 
-  async saveImage(): Promise<void> {
-    save(`${this.summary?.name ?? "watershed"}.png`, await this.space.image());
+  /** Saves what is shown, as a picture or as a graph. */
+  async savePicture(format: "png" | "svg" | "dot"): Promise<void> {
+    const { scene, summary, space, palette } = this;
+    if (!scene || !summary) return this.say("There is nothing to save: open a model first.");
+    const verdict = summary.explanation ? `, ${summary.explanation.property} ${summary.explanation.verdict ? "holds" : "is violated"}` : "";
+    const frame = { heading: `${summary.name}${verdict}: ${this.sizes.textContent}`, signs: this.legend.signs, palette };
+    const file = `${summary.name}.${format}`;
+    try {
+      if (format === "dot") return save(file, new Blob([dotOf(scene, (edge) => space.shows(edge), (edge) => this.labelOf(scene, edge), summary.name, palette)], { type: "text/vnd.graphviz" }));
+      if (format === "png") return save(file, await pngOf(space.image(), space.sketch(), frame));
+      if (space.shownEdges() > MOST_LINES) return this.say(`That is too much for an SVG: more than ${count(MOST_LINES, "transition")}. Collapse the picture (D), or save a PNG.`);
+      save(file, new Blob([svgOf(space.sketch(), frame)], { type: "image/svg+xml" }));
+    } catch (error) {
+      this.say((error as Error).message);
+    }
+  }
+
+  /** What can be saved. */
+  private saving(): void {
+    if (this.dialogs.top) return;
+    const close = () => this.dialogs.close();
+    const row = (id: string, text: string, about: string, does: () => void) => {
+      const one = button("", about, () => (close(), does()), id);
+      one.className = "card";
+      one.append(make("b", { textContent: text }), make("span", { textContent: about }));
+      return one;
+    };
+    const sheet = make(
+      "div",
+      { className: "sheet", id: "saving" },
+      make("h1", { textContent: "Save" }),
+      row("save-png", "PNG (S)", "The picture, with its labels and the legend", () => void this.savePicture("png")),
+      row("save-svg", "SVG", "The same as shapes, for papers and slides", () => void this.savePicture("svg")),
+      row("save-dot", "DOT", "What is shown as a graph, for Graphviz and other programs", () => void this.savePicture("dot")),
+      this.snapshot ? "" : row("save-page", "Page (E)", "This view as a page that works without the program", () => void this.share()),
+      button("Close", "Close (Esc)", close),
+    );
+    this.dialogs.open(sheet, close);
   }
 
   async share(): Promise<void> {
@@ -744,23 +987,11 @@ class Page {
     }
   }
 
-  // Overlays.
-
-  private openOverlay(element: HTMLElement): void {
-    this.closeOverlay();
-    this.overlay = element;
-    document.body.append(element);
-    element.querySelector<HTMLElement>("button")?.focus();
-  }
-
-  private closeOverlay(): void {
-    this.overlay?.remove();
-    this.overlay = null;
-  }
+  // Dialogs.
 
   help(): void {
-    if (this.overlay) this.closeOverlay();
-    else this.openOverlay(helpOf(this.keys, () => this.closeOverlay()));
+    if (this.dialogs.top?.id === "help") this.dialogs.close();
+    else if (!this.dialogs.top) this.dialogs.open(helpOf(this.keys, () => this.dialogs.close()), () => this.dialogs.close());
   }
 
   /** Looks at the present state of the walk. */
@@ -776,28 +1007,35 @@ class Page {
     if (this.snapshot) return void this.needed();
     try {
       const [entries, files] = await Promise.all([this.program.gallery(), this.program.files()]);
-      const open = (what: Parameters<Program["open"]>[0]) => {
+      const open = async (what: Parameters<Program["open"]>[0]) => {
+        if (!(await this.mayLeave())) return;
         this.program.open(what).then(
           (id) => this.open(id),
           (error: Error) => this.say(error.message),
         );
       };
-      this.openOverlay(galleryOf(entries, files, open, (text) => this.say(text), this.backend ? () => this.closeOverlay() : null));
+      // Opened before the answer came, by another press of the key.
+      if (this.dialogs.top) return;
+      const close = this.backend ? () => this.dialogs.close() : null;
+      this.dialogs.open(galleryOf(entries, files, (what) => void open(what), (text) => this.say(text), close), close);
     } catch (error) {
       this.say((error as Error).message);
     }
   }
 
   private escape(): void {
-    if (this.overlay && this.backend) this.closeOverlay();
-    else if (this.net.dismiss()) return;
-    else if (this.status?.running) this.cancel();
+    if (this.dialogs.dismiss() || this.net.dismiss()) return;
+    this.note.settle("model", "walk", "program");
+    if (this.status?.running) this.cancel();
     else if (this.coverage.cancel() || this.conformance.cancel()) return;
     else {
       this.finder.clear();
       this.space.highlight("found", []);
       this.space.highlight("selected", []);
+      this.space.highlight("choice", []);
+      this.space.ring([]);
       this.listing.light([]);
+      this.listing.say("");
     }
   }
 
@@ -815,6 +1053,8 @@ class Page {
       key("N", ["n"], "the next longer counterexample", () => void this.counterexample("next")),
       key("R", ["r"], "a random counterexample", () => void this.counterexample("random")),
       key("I", ["i"], "a counterexample from a file", () => this.pickTrace()),
+      key("H", ["h"], "a shortest way to the current state", () => void this.wayHere()),
+      key("Z", ["z"], "the walk as a table, with lanes and values", () => this.show("trace")),
       key("P", ["p", " "], "play or pause", () => this.walk.play()),
       key("A", ["a"], "only the steps that matter", () => this.walk.flipAbstracted()),
       key("W", ["w"], "save the walk", () => this.walk.saveTrace("txt")),
@@ -828,6 +1068,7 @@ class Page {
       turn("ArrowRight", 0.15, 0),
       turn("ArrowUp", 0, -0.15),
       turn("ArrowDown", 0, 0.15),
+      key("\\", ["\\"], "the walk beside the text, or one at a time", () => this.columns.flipBeside()),
       key("V", ["v"], "look at the current state", () => void this.lookHere()),
       key("L", ["l"], "labels", () => this.flipLabels()),
       key("Y", ["y"], "layered or free layout", () => this.flipShape()),
@@ -839,11 +1080,7 @@ class Page {
       key("8", ["8"], "steps after the violation on or off", () => this.legend.flipAfter()),
       key("G", ["g"], "models", () => void this.gallery()),
       key("Shift+Q", ["Q"], "close this model", () => void this.closeModel()),
-      key("M", ["m"], "edit the model or the property", () => {
-        if (!this.needed()) return;
-        this.show("edit");
-        this.editor.focus();
-      }),
+      key("M", ["m"], "edit the model or the property", () => this.edit()),
       key("B", ["b"], "the net, to play the token game", () => {
         if (!this.summary?.drawing) return this.say("There is no net to show: this model is not a Petri net.");
         this.show("net");
@@ -858,11 +1095,11 @@ class Page {
         if (this.coverage.enabled.length === 0) void this.coverage.run();
       }),
       key("Ctrl+Enter", [], "run the edited texts", () => undefined),
-      key("S", ["s"], "save the picture", () => void this.saveImage()),
+      key("S", ["s"], "save the picture", () => void this.savePicture("png")),
       key("E", ["e"], "save this view as a page", () => void this.share()),
       key("T", ["t"], "light or dark", () => this.theme(document.documentElement.dataset["theme"] === "dark" ? "light" : "dark")),
-      key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()),
-      key("?", ["?"], "these keys", () => this.help()),
+      { ...key("Esc", ["Escape"], "clear, close or cancel", () => this.escape()), always: true },
+      { ...key("?", ["?"], "these keys", () => this.help()), always: true },
     ];
   }
 }
@@ -871,23 +1108,6 @@ declare global {
   interface Window {
     /** The page, for tests and measurements. */
     studio: Page;
-  }
-}
-
-/** Settings that outlive the page, where the browser keeps any. */
-function remembered(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function remember(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // A page in a sandbox has nowhere to keep it.
   }
 }
 

@@ -1,6 +1,7 @@
 // The token game: the drawing of a net with the tokens of the present state, played by firing its transitions.
 import { button, count, make, refill } from "./dom";
 import { drawingOf } from "./svg";
+import { flat } from "./values";
 import type { Drawing, StateAnswer, Transition } from "./wire";
 
 export interface NetHost {
@@ -148,7 +149,9 @@ export class NetPanel {
       group.classList.toggle("enabled", can);
       group.setAttribute("tabindex", can ? "0" : "-1");
       group.setAttribute("aria-disabled", String(!can));
-      group.setAttribute("aria-label", can ? `Fire ${name}${ways}` : `${name} can't fire here`);
+      // What is read aloud begins with what is seen.
+      const seen = [...group.querySelectorAll("text")].map((text) => text.textContent).join(" ") || name;
+      group.setAttribute("aria-label", can ? `${seen}: fire${ways}` : `${seen} can't fire here`);
       title.textContent = can ? `Fire ${name}${ways}` : `${name} can't fire here`;
     }
     this.here.textContent = !state ? "No state" : state.sink ? "Sink: safe for good" : `State ${state.state}${state.initial ? ", initial" : ""}${state.goal ? ", violation" : ""}`;
@@ -190,7 +193,7 @@ export class NetPanel {
   private showTokens(state: StateAnswer | null): void {
     // Places of the same name come in the same order in the drawing and in a state.
     const values = new Map<string, string[]>();
-    for (const [name, value] of state?.values ?? []) values.set(name, [...(values.get(name) ?? []), value]);
+    for (const [name, value] of flat(state?.instances ?? [])) values.set(name, [...(values.get(name) ?? []), value]);
     const shortened: HTMLElement[] = [];
     for (const { name, group, tokens, title, ellipse, radius } of this.places) {
       const value = values.get(name)?.shift();
@@ -223,7 +226,7 @@ export class NetPanel {
   }
 
   private flipWide(): void {
-    const wide = this.element.parentElement?.classList.toggle("wide") ?? false;
+    const wide = this.element.closest(".right")?.classList.toggle("wide") ?? false;
     this.wider.textContent = wide ? "Narrower" : "Wider";
   }
 

@@ -5,7 +5,9 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
+import { bends, distance, shuffle, strengths } from "./geometry";
 import type { Palette } from "./palette";
+import { Rings } from "./rings";
 import { FLAG, KINDS, TAGS, type Eye, type Filter, type Scene } from "./wire";
 
 /** Up to here transitions are wide, bent where several join the same states, and have arrows. */
@@ -34,6 +36,19 @@ type LayerName = (typeof LAYERS)[number];
 const WIDTHS: Record<LayerName, number> = { correct: 2.2, incorrect: 3.2, neutral: 1.8, after: 1.2 };
 
 export type Hit = { node: number } | { edge: number } | null;
+
+/** Why transitions are drawn over all others. */
+export type Highlight = "path" | "found" | "selected" | "choice";
+/** What is on the screen, as shapes. */
+export interface Sketch {
+  width: number;
+  height: number;
+  background: string;
+  lines: { points: [number, number][]; colour: string; width: number; dashed: boolean; faint: boolean; arrow: boolean }[];
+  /** The farthest first. */
+  nodes: { node: number; x: number; y: number; radius: number; box: boolean; fill: string; rim: string; marked: boolean }[];
+  texts: { text: string; x: number; y: number; layer: string }[];
+}
 
 const VERTEX = `
 attribute float size; attribute vec3 fill; attribute vec3 rim; attribute float box;
@@ -104,6 +119,11 @@ export class Space {
   private arrows: THREE.InstancedMesh | null = null;
   private marker: THREE.Mesh;
   private marked: number | null = null;
+  private rings: Rings;
+  /** How much of each drawn node a condition holds for, from 0 to 1; nothing where there is no condition. */
+  private painted: Map<number, number> | null = null;
+  /** Where the camera is on its way to. */
+  private travel: number | undefined;
   /** How strongly each drawn transition is bent: 0 for straight ones, 2 for loops. */
   private bends: Float32Array = new Float32Array();
   private hidden = new Uint8Array();
@@ -149,6 +169,8 @@ export class Space {
     this.marker.visible = false;
     this.marker.renderOrder = 10;
     this.world.add(this.marker);
+    this.rings = new Rings(this.density);
+    this.world.add(this.rings.object);
     new ResizeObserver(() => this.resize()).observe(holder);
     this.resize();
     let last = 0;
@@ -268,6 +290,7 @@ export class Space {
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
+    if (!this.turned) this.fit();
     this.draw();
   }
 
@@ -281,6 +304,7 @@ export class Space {
       const uniforms = this.points.material.uniforms;
       uniforms["scale"]!.value = height / Math.tan((this.camera.fov * Math.PI) / 360);
     }
+    this.rings.scale(height / Math.tan((this.camera.fov * Math.PI) / 360));
     if (this.marked !== null) {
       this.marker.position.copy(this.point(this.marked));
       this.marker.quaternion.copy(this.camera.quaternion);
@@ -295,6 +319,7 @@ export class Space {
     this.palette = palette;
     this.renderer.setClearColor(palette.background);
     (this.marker.material as THREE.MeshBasicMaterial).color.set(palette.path);
+    this.rings.colour(palette.found);
     if (this.scene) this.setScene(this.scene, this.labelOf);
   }
 
@@ -348,6 +373,8 @@ export class Space {
     this.points = this.arrows = null;
     this.marked = null;
     this.marker.visible = false;
+    this.painted = null;
+    this.ring([]);
   }
 
   private colours(scene: Scene, node: number): [string, string] {
@@ -358,9 +385,43 @@ export class Space {
     if (kind > 0) return [palette.kinds[KINDS[kind - 1]!], rim];
     if (flags & FLAG.initial) return [palette.initial, palette.ink];
     if (flags & FLAG.sink) return [palette.sink, palette.tags.correct];
+    if (flags & FLAG.goal) return [palette.goal, flags & FLAG.region ? palette.ink : palette.goal];
     if (flags & FLAG.region) return [flags & FLAG.lost ? palette.lost : palette.region, palette.ink];
-    if (flags & FLAG.goal) return [palette.goal, palette.goal];
     return flags & FLAG.lost ? [palette.lost, palette.lost] : [palette.node, palette.node];
+  }
+
+  /** What a condition makes of a colour: it fades where it does not hold, and is another one where it does. */
+  private mixed(colour: THREE.Color, node: number): THREE.Color {
+    const faded = colour.clone().lerp(new THREE.Color(this.palette.background), 0.75);
+    return faded.lerp(new THREE.Color(this.palette.found), this.painted!.get(node) ?? 0);
+  }
+
+  /** Colours nodes by how much of each a condition holds for; as they are without one. */
+  paint(painted: Map<number, number> | null): void {
+    this.painted = painted;
+    const fill = this.points?.geometry.getAttribute("fill") as THREE.BufferAttribute | undefined;
+    if (!this.scene || !fill) return;
+    for (let node = 0; node < this.scene.nodes.length; node++) {
+      const colour = new THREE.Color(this.colours(this.scene, node)[0]);
+      (painted ? this.mixed(colour, node) : colour).toArray(fill.array, 3 * node);
+    }
+    fill.needsUpdate = true;
+    this.draw();
+  }
+
+  /** How much of a drawn node the condition holds for, or nothing without one. */
+  paintedShare(node: number): number | null {
+    return this.painted ? (this.painted.get(node) ?? 0) : null;
+  }
+
+  /** Puts rings around nodes. */
+  ring(nodes: number[]): void {
+    this.rings.set(nodes, this.positions, (node) => this.size(node));
+    this.draw();
+  }
+
+  ringed(): number[] {
+    return this.rings.nodes;
   }
 
   /** How large a node is drawn, in units of space. */
@@ -389,6 +450,7 @@ export class Space {
       const [inside, outside] = this.colours(scene, node);
       colour(inside).toArray(fill, 3 * node);
       colour(outside).toArray(rim, 3 * node);
+      if (this.painted) this.mixed(colour(inside), node).toArray(fill, 3 * node);
     }
     // Neighbourhoods, the initial state and the sink first: they are drawn in any case.
     const means = (node: number) => (scene.flags[node]! & (7 | FLAG.initial | FLAG.sink)) !== 0;
@@ -560,7 +622,7 @@ export class Space {
     else this.placeMany(scene);
     for (const { lines, edges } of this.highlights.values()) lines.set(this.segmentsOf(edges));
     if (this.arrows) this.placeArrows();
-    this.draw();
+    this.ring(this.rings.nodes);
   }
 
   private placeDetailed(scene: Scene): void {
@@ -695,28 +757,36 @@ export class Space {
     if (this.arrows!.instanceColor) this.arrows!.instanceColor.needsUpdate = true;
   }
 
-  /** Draws transitions over all others, under a name that a later call replaces. */
-  highlight(name: "path" | "found" | "selected", edges: number[]): void {
+  /** Draws transitions over all others, under a name that a later call replaces. Those of a choice keep their tags. */
+  highlight(name: Highlight, edges: number[]): void {
+    if (name === "choice") {
+      for (const tag of TAGS) {
+        const own = edges.filter((edge) => TAGS[this.scene!.tags[edge]! & 3] === tag);
+        this.overlay(`choice ${tag}`, own, this.palette.tags[tag], tag === "neutral" ? 3 : 6);
+      }
+    } else this.overlay(name, edges, name === "found" ? this.palette.found : this.palette.path, name === "selected" ? 6 : 4.5);
+    this.draw();
+  }
+
+  private overlay(name: string, edges: number[], colour: string, width: number): void {
     const before = this.highlights.get(name);
     if (before) {
       this.world.remove(before.lines.object);
       before.lines.dispose();
       this.highlights.delete(name);
     }
-    if (edges.length > 0 && this.scene) {
-      const colour = name === "found" ? this.palette.found : this.palette.path;
-      const thin = edges.length > MOST_WIDE ? this.thinLines("neutral", colour) : undefined;
-      const lines = thin ?? this.wideLines("neutral", name === "selected" ? 6 : 4.5, colour);
-      // Any first few of them are a fair sample.
-      const lit = thin ? Array.from(shuffle(edges.length), (at) => edges[at]!) : edges;
-      lines.set(this.segmentsOf(lit));
-      this.highlights.set(name, { lines, thin, edges: lit });
-    }
-    this.draw();
+    if (edges.length === 0 || !this.scene) return;
+    const thin = edges.length > MOST_WIDE ? this.thinLines("neutral", colour) : undefined;
+    const lines = thin ?? this.wideLines("neutral", width, colour);
+    // Any first few of them are a fair sample.
+    const lit = thin ? Array.from(shuffle(edges.length), (at) => edges[at]!) : edges;
+    lines.set(this.segmentsOf(lit));
+    this.highlights.set(name, { lines, thin, edges: lit });
   }
 
-  highlighted(name: "path" | "found" | "selected"): number[] {
-    return this.highlights.get(name)?.edges ?? [];
+  highlighted(name: Highlight): number[] {
+    const names = name === "choice" ? TAGS.map((tag) => `choice ${tag}`) : [name];
+    return names.flatMap((one) => this.highlights.get(one)?.edges ?? []);
   }
 
   /** Puts a ring around a node. */
@@ -733,12 +803,25 @@ export class Space {
   }
 
   private placeLabels(): void {
-    const scene = this.scene;
     if (this.moving !== undefined) {
       // Text is slow to lay out: it comes back with the other details.
       if (this.labelLayer.childElementCount > 0) this.labelLayer.replaceChildren();
       return;
     }
+    this.labelLayer.replaceChildren(
+      ...this.texts().map(({ text, x, y, layer }) => {
+        const label = document.createElement("span");
+        label.textContent = text;
+        label.className = layer;
+        label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
+        return label;
+      }),
+    );
+  }
+
+  /** The labels that are shown, where there is room for them. */
+  private texts(): Sketch["texts"] {
+    const scene = this.scene;
     const wanted: [number, string, THREE.Vector3, string][] = [];
     if (scene && this.showLabels) {
       // What is walked or found comes first where there is no room for all.
@@ -760,7 +843,7 @@ export class Space {
       }
     }
     const { clientWidth: width, clientHeight: height } = this.holder;
-    const texts: HTMLElement[] = [];
+    const texts: Sketch["texts"] = [];
     const taken: [number, number, number][] = [];
     for (const [, text, place, layer] of wanted) {
       const at = place.project(this.camera);
@@ -768,13 +851,9 @@ export class Space {
       const [x, y, half] = [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height, 3.5 * text.length + 3];
       if (taken.some(([left, top, other]) => Math.abs(left - x) < half + other && Math.abs(top - y) < 14)) continue;
       taken.push([x, y, half]);
-      const label = document.createElement("span");
-      label.textContent = text;
-      label.className = layer;
-      label.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
-      texts.push(label);
+      texts.push({ text, x, y, layer });
     }
-    this.labelLayer.replaceChildren(...texts);
+    return texts;
   }
 
   private point(node: number): THREE.Vector3 {
@@ -813,6 +892,26 @@ export class Space {
   screenOfEdge(edge: number): { x: number; y: number } {
     const at = this.middle(edge).project(this.camera);
     return { x: ((at.x + 1) / 2) * this.holder.clientWidth, y: ((1 - at.y) / 2) * this.holder.clientHeight };
+  }
+
+  /** Keeps the camera where it is, whatever the pointer does. */
+  steady(steady: boolean): void {
+    this.controls.enabled = !steady;
+  }
+
+  placeOf(node: number): [number, number, number] {
+    return this.point(node).toArray();
+  }
+
+  /** Moves a node to a place on the screen, as far from the reader as it was. */
+  drag(node: number, x: number, y: number): void {
+    const depth = this.point(node).project(this.camera).z;
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const to = new THREE.Vector3((2 * x) / width - 1, 1 - (2 * y) / height, depth).unproject(this.camera);
+    to.toArray(this.positions, 3 * node);
+    const attribute = this.points?.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+    if (attribute) attribute.needsUpdate = true;
+    this.place();
   }
 
   /** What is under the pointer: a node if one is near, a transition otherwise. */
@@ -886,13 +985,37 @@ export class Space {
 
   /** Moves the camera to look at a node, without turning. */
   lookAt(node: number): void {
+    this.shift(this.point(node).sub(this.controls.target));
+  }
+
+  private shift(by: THREE.Vector3): void {
     this.turned = true;
-    const to = this.point(node);
-    const from = this.camera.position.clone().sub(this.controls.target);
-    this.controls.target.copy(to);
-    this.camera.position.copy(to).add(from);
+    this.controls.target.add(by);
+    this.camera.position.add(by);
     this.controls.update();
     this.draw();
+  }
+
+  /** Moves the camera, as far as need be, until nodes are well inside the picture; the first of them if not all are. */
+  follow(nodes: number[]): void {
+    const outside = (node: number) => {
+      const at = this.point(node).project(this.camera);
+      return !(Math.abs(at.x) < 0.75 && Math.abs(at.y) < 0.75 && at.z < 1);
+    };
+    window.cancelAnimationFrame(this.travel ?? 0);
+    if (this.positions.length === 0 || !nodes.some(outside)) return;
+    const way = this.point(nodes[0]!).sub(this.controls.target);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const start = performance.now();
+    let done = 0;
+    const go = (now: number) => {
+      const share = still ? 1 : Math.min(1, Math.max(0, (now - start) / 250));
+      const eased = share * share * (3 - 2 * share);
+      this.shift(way.clone().multiplyScalar(eased - done));
+      done = eased;
+      if (share < 1) this.travel = requestAnimationFrame(go);
+    };
+    this.travel = requestAnimationFrame(go);
   }
 
   orbit(across: number, up: number): void {
@@ -931,68 +1054,66 @@ export class Space {
     return (1000 * frames) / (performance.now() - start);
   }
 
-  image(): Promise<Blob> {
+  /** Everything in full detail: a canvas to take the picture from. */
+  image(): HTMLCanvasElement {
     this.rest();
     this.render();
     while (this.upto < 1) this.refine();
-    return new Promise((done, fail) =>
-      this.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser could not produce an image"))), "image/png"),
-    );
+    return this.canvas;
   }
-}
 
-/** Numbers in an order without any system, the same each time: Fisher and Yates, drawn by Marsaglia's xorshift. */
-function shuffle(count: number): Uint32Array<ArrayBuffer> {
-  const order = new Uint32Array(count);
-  let chance = 2_463_534_242;
-  for (let at = 0; at < count; at++) {
-    chance ^= chance << 13;
-    chance ^= chance >>> 17;
-    chance ^= chance << 5;
-    const other = (chance >>> 0) % (at + 1);
-    order[at] = order[other]!;
-    order[other] = at;
+  /** Whether a drawn transition passes the filter. */
+  shows(edge: number): boolean {
+    return !this.hidden[edge];
   }
-  return order;
-}
 
-/** How strongly transitions join super-nodes, from 0.1 to 1; nothing where there are no super-nodes. */
-function strengths(scene: Scene): Float32Array | null {
-  if (scene.counts.every((count) => count === 1)) return null;
-  const most = new Uint32Array(scene.nodes.length);
-  scene.counts.forEach((count, edge) => {
-    for (const node of [scene.sources[edge]!, scene.targets[edge]!]) most[node] = Math.max(most[node]!, count);
-  });
-  return Float32Array.from(scene.counts, (count, edge) =>
-    Math.max(0.1, count / Math.min(most[scene.sources[edge]!]!, most[scene.targets[edge]!]!)),
-  );
-}
-
-/** How transitions are bent so that those between the same two states lie side by side. */
-function bends(scene: Scene, detailed: boolean): Float32Array {
-  const result = new Float32Array(scene.edges.length);
-  if (!detailed) return result;
-  const between = new Map<string, number[]>();
-  for (let edge = 0; edge < result.length; edge++) {
-    const [a, b] = [scene.sources[edge]!, scene.targets[edge]!];
-    const key = a < b ? `${a} ${b}` : `${b} ${a}`;
-    between.set(key, [...(between.get(key) ?? []), edge]);
-  }
-  for (const edges of between.values()) {
-    edges.forEach((edge, at) => {
-      if (scene.sources[edge] === scene.targets[edge]) result[edge] = 2 + at;
-      else if (edges.length > 1) {
-        const side = scene.sources[edge]! < scene.targets[edge]! ? 1 : -1;
-        result[edge] = side * 0.16 * (at - (edges.length - 1) / 2 || 0.01);
+  /** What is on the screen, as shapes. */
+  sketch(): Sketch {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const sketch: Sketch = { width, height, background: this.palette.background, lines: [], nodes: [], texts: this.texts() };
+    const scene = this.scene;
+    if (!scene) return sketch;
+    const screen = this.project();
+    const at = (place: THREE.Vector3): [number, number] => {
+      place.project(this.camera);
+      return [((place.x + 1) / 2) * width, ((1 - place.y) / 2) * height];
+    };
+    // What lies behind the camera can't be drawn.
+    const seen = (edge: number) => screen[3 * scene.sources[edge]! + 2]! > 0 && screen[3 * scene.targets[edge]! + 2]! > 0;
+    const ends = (edge: number): [number, number][] =>
+      this.bends[edge] === 0
+        ? [scene.sources[edge]!, scene.targets[edge]!].map((node) => [screen[3 * node]!, screen[3 * node + 1]!])
+        : this.curve(edge).map((place) => at(new THREE.Vector3(...place)));
+    for (const layer of LAYERS) {
+      const faint = layer === "after";
+      const colour = this.palette.tags[faint ? "incorrect" : layer];
+      const width = this.detailed ? WIDTHS[layer] : 1;
+      for (let edge = 0; edge < scene.edges.length; edge++) {
+        if (this.hidden[edge] || this.layerOf(edge) !== layer || !seen(edge)) continue;
+        sketch.lines.push({ points: ends(edge), colour, width, dashed: layer === "correct", faint, arrow: this.detailed });
       }
-    });
+    }
+    for (const { lines, edges } of this.highlights.values()) {
+      const material = (lines.object as THREE.Mesh).material as LineMaterial | THREE.LineBasicMaterial;
+      const colour = `#${material.color.getHexString()}`;
+      const width = material instanceof LineMaterial ? material.linewidth / this.density : 1;
+      for (const edge of edges) if (seen(edge)) sketch.lines.push({ points: ends(edge), colour, width, dashed: false, faint: false, arrow: false });
+    }
+    const scale = height / Math.tan((this.camera.fov * Math.PI) / 360);
+    const colour = (name: string, node: number) => {
+      const values = this.points!.geometry.getAttribute(name) as THREE.BufferAttribute;
+      return `#${new THREE.Color().fromBufferAttribute(values, node).getHexString()}`;
+    };
+    const ringed = new Set([...this.rings.nodes, this.marked]);
+    for (let node = 0; node < scene.nodes.length; node++) {
+      const depth = screen[3 * node + 2]!;
+      if (depth <= 0) continue;
+      const [box, size] = [(scene.flags[node]! & FLAG.region) !== 0, this.size(node)];
+      const least = size > 0.35 && !box ? 10 : 2.5;
+      const radius = Math.min(34, Math.max(least, (size * scale) / depth)) / 2;
+      sketch.nodes.push({ node, x: screen[3 * node]!, y: screen[3 * node + 1]!, radius, box, fill: colour("fill", node), rim: colour("rim", node), marked: ringed.has(node) });
+    }
+    sketch.nodes.sort((a, b) => screen[3 * b.node + 2]! - screen[3 * a.node + 2]!);
+    return sketch;
   }
-  return result;
-}
-
-function distance(x: number, y: number, ax: number, ay: number, bx: number, by: number): number {
-  const [dx, dy] = [bx - ax, by - ay];
-  const length = dx * dx + dy * dy;
-  const t = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / length));
-  return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }

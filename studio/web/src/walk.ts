@@ -1,5 +1,6 @@
 // Walking: a run with a cursor in it. Steps forward and backward, undo, playing, and traces to take away.
 import { button, count, make, refill, save } from "./dom";
+import { valuesOf } from "./values";
 import type { Counterexample, Moment, RunStep, StateAnswer, Transition } from "./wire";
 
 export interface WalkHost {
@@ -11,6 +12,7 @@ export interface WalkHost {
   say(text: string): void;
   wantCounterexample(which: "shortest" | "next" | "random"): void;
   wantTraceFile(): void;
+  wantWay(): void;
 }
 
 const NOWHERE: Moment = { start: 0, path: [], cursor: 0, lasso: null };
@@ -52,11 +54,12 @@ export class Walk {
   }
 
   restore(moment: Moment): Promise<void> {
-    return this.go(moment, false);
+    return this.next(() => this.go(moment, false));
   }
 
   /** Forgets everything: another model was opened. */
   reset(): void {
+    this.epoch += 1;
     this.pause();
     this.history = [];
     this.now = NOWHERE;
@@ -64,18 +67,21 @@ export class Walk {
     this.render();
   }
 
-  /** The step that is being taken: the next one starts where it ends. */
-  private pending: Promise<void> = Promise.resolve();
+  /** Moves wait for those before them: however quickly keys are pressed, each starts where the last one ended. */
+  private queue: Promise<void> = Promise.resolve();
+  /** Counts models: moves through an earlier one are not made. */
+  private epoch = 0;
 
-  private go(next: Moment, keep = true): Promise<void> {
-    this.pending = this.arrive(next, keep);
-    return this.pending;
+  private next(move: () => Promise<void> | void): Promise<void> {
+    const epoch = this.epoch;
+    const made = this.queue.then(() => (epoch === this.epoch ? move() : undefined));
+    this.queue = made.catch((error: Error) => this.host.say(error.message));
+    return this.queue;
   }
 
-  private async arrive(next: Moment, keep: boolean): Promise<void> {
+  private async go(next: Moment, keep = true): Promise<void> {
     if (keep) this.history.push(this.now);
     this.now = next;
-    this.chosen = 0;
     const node = this.node;
     let state: StateAnswer | null = null;
     try {
@@ -83,67 +89,97 @@ export class Walk {
     } catch (error) {
       this.host.say((error as Error).message);
     }
-    // Another step was taken, or another model opened, before the answer came.
+    // Another model was opened before the answer came.
     if (next !== this.now) return;
     this.state = state;
+    // The way on is the walk's own, where it has one.
+    const following = this.following?.edge;
+    this.chosen = following === undefined ? 0 : (state?.outgoing.findIndex((step) => step.edge === following) ?? -1);
     this.render();
     this.host.walked(this.now.path, this.now.cursor, node);
   }
 
+  /** The step of the walk that comes next; what repeats itself goes on at its start. */
+  private get following(): Transition | undefined {
+    const { path, cursor, lasso } = this.now;
+    return path[cursor] ?? (lasso === null ? undefined : path[lasso]);
+  }
+
   /** Starts at a state. */
   startAt(node: number): Promise<void> {
-    return this.go({ ...NOWHERE, start: node });
+    return this.next(() => this.go({ ...NOWHERE, start: node }));
   }
 
   /** Takes a transition out of the present state. */
   forward(step: Transition): Promise<void> {
-    const { path, cursor } = this.now;
-    if (step.source !== this.node) return Promise.resolve();
-    if (path[cursor]?.edge === step.edge) return this.go({ ...this.now, cursor: cursor + 1 });
+    return this.next(() => this.pass(step));
+  }
+
+  private pass(step: Transition): Promise<void> | void {
+    const { path, cursor, lasso } = this.now;
+    if (step.source !== this.node) return;
+    if (this.following?.edge === step.edge) return this.go({ ...this.now, cursor: (cursor < path.length ? cursor : lasso!) + 1 });
     return this.go({ ...this.now, path: [...path.slice(0, cursor), step], cursor: cursor + 1, lasso: null });
   }
 
   /** Goes back along the walk, or along a transition into its first state. */
-  async back(step?: Transition): Promise<void> {
-    await this.pending;
-    const { path, cursor, lasso } = this.now;
-    if (!step && cursor > 0) return this.go({ ...this.now, cursor: cursor - 1 });
-    const into = step ?? this.state?.incoming[0];
-    if (!into) return this.host.say("Nothing leads to this state.");
-    if (cursor > 0) return this.go({ start: into.source, path: [into], cursor: 0, lasso: null });
-    return this.go({ start: into.source, path: [into, ...path], cursor: 0, lasso: lasso === null ? null : lasso + 1 });
+  back(step?: Transition): Promise<void> {
+    return this.next(() => {
+      const { path, cursor, lasso } = this.now;
+      if (!step && cursor > 0) return this.go({ ...this.now, cursor: cursor - 1 });
+      const into = step ?? this.state?.incoming[0];
+      if (!into) return this.host.say("Nothing leads to this state.");
+      if (cursor > 0) return this.go({ start: into.source, path: [into], cursor: 0, lasso: null });
+      return this.go({ start: into.source, path: [into, ...path], cursor: 0, lasso: lasso === null ? null : lasso + 1 });
+    });
   }
 
-  async undo(): Promise<void> {
-    await this.pending;
-    const before = this.history.pop();
-    if (!before) return this.host.say("There is nothing to undo.");
-    return this.go(before, false);
+  undo(): Promise<void> {
+    return this.next(() => {
+      const before = this.history.pop();
+      if (!before) return this.host.say("There is nothing to undo.");
+      return this.go(before, false);
+    });
   }
 
   jump(cursor: number): Promise<void> {
-    return this.go({ ...this.now, cursor });
+    return this.next(() => this.go({ ...this.now, cursor }));
   }
 
   choose(change: number): void {
-    const count = this.state?.outgoing.length ?? 0;
-    if (count === 0) return;
-    this.chosen = (this.chosen + change + count) % count;
-    this.render();
-    this.host.look(this.state!.outgoing[this.chosen]!.edge);
+    void this.next(() => {
+      const count = this.state?.outgoing.length ?? 0;
+      if (count === 0) return;
+      // The walk's own way is not listed where there are very many.
+      const from = this.chosen < 0 && change < 0 ? 0 : this.chosen;
+      this.chosen = (from + change + count) % count;
+      this.render();
+      this.host.look(this.state!.outgoing[this.chosen]!.edge);
+    });
   }
 
-  async take(): Promise<void> {
-    await this.pending;
-    const following = this.now.path[this.now.cursor];
-    const step = this.chosen === 0 && following ? following : this.state?.outgoing[this.chosen];
-    if (step) return this.forward(step);
-    this.host.say("Nothing can happen here.");
+  /** Takes the step that is chosen. */
+  take(): Promise<void> {
+    return this.next(() => {
+      const step = this.chosen < 0 ? this.following : this.state?.outgoing[this.chosen];
+      if (step) return this.pass(step);
+      this.host.say("Nothing can happen here.");
+    });
   }
 
-  load(run: Counterexample): Promise<void> {
+  /** Takes a run as the walk, at its start or at its end; tells whether there is one. Keys that are pressed meanwhile wait for it. */
+  async load(asked: Counterexample | Promise<Counterexample>, end = false): Promise<boolean> {
     this.pause();
-    return this.go({ start: 0, path: run.steps, cursor: 0, lasso: run.lasso });
+    const run = Promise.resolve(asked);
+    // Whoever waits for it hears of it.
+    run.catch(() => undefined);
+    let loaded = false;
+    await this.next(async () => {
+      const { steps, lasso } = await run;
+      loaded = true;
+      await this.go({ start: 0, path: steps, cursor: end ? steps.length : 0, lasso });
+    });
+    return loaded;
   }
 
   flipAbstracted(): void {
@@ -159,7 +195,7 @@ export class Walk {
       let next = this.now.cursor + 1;
       const skip = (at: number) => this.abstracted && (this.now.path[at - 1] as RunStep | undefined)?.matters === false;
       while (next < this.now.path.length && skip(next)) next += 1;
-      void this.go({ ...this.now, cursor: Math.min(next, this.now.path.length) }, false);
+      void this.next(() => this.go({ ...this.now, cursor: Math.min(next, this.now.path.length) }, false));
       if (next >= this.now.path.length) this.pause();
     };
     this.playing = window.setInterval(advance, 700);
@@ -216,8 +252,6 @@ export class Walk {
       : state.sink
         ? "Sink: safe for good"
         : `State ${state.state}${state.initial ? ", initial" : ""}${state.goal ? ", violation" : ""}${state.kind ? `, neighbourhood ${state.kind}` : ""}`;
-    const values = make("dl", { className: "values" });
-    state?.values.forEach(([name, value]) => values.append(make("dt", { textContent: name }), make("dd", { textContent: value })));
     const play = button(this.playing === undefined ? "▶ Play" : "⏸ Pause", "Play the walk step by step (P)", () => this.play(), "play");
     const box = make("input", { type: "checkbox", checked: this.abstracted, id: "abstracted", onchange: () => this.flipAbstracted() });
     refill(
@@ -240,7 +274,8 @@ export class Walk {
         make("label", { title: "Only the steps that belong to neighbourhoods (A)" }, box, " abstracted"),
       ),
       make("h3", { id: "here", textContent: title }),
-      values,
+      state ? valuesOf(state.instances) : "",
+      state && !state.initial ? make("div", { className: "bar" }, button("Shortest way here", "Walk a shortest way from the initial state to this one (H)", () => this.host.wantWay(), "way")) : "",
       state ? this.list(`${count(state.steps, "step")} from here`, "click to take it; ↑ and ↓ choose, → takes", state.outgoing, this.chosen, (step) => void this.forward(step)) : "",
       state && state.incoming.length > 0
         ? make(

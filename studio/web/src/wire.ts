@@ -2,7 +2,10 @@
 
 export type TagWord = "correct" | "incorrect" | "neutral";
 export type KindWord = "cn" | "in" | "ci" | "cin";
-export type Detail = "all" | "collapsed";
+export type Detail = "all" | "collapsed" | "reduced";
+/** Relations that states are merged by, and those that whole systems are compared by, finer ones first. */
+export const MERGING = ["strong", "divbranching", "branching", "weak", "tau-star-a"];
+export const RELATIONS = [...MERGING, "trace", "weak-trace"];
 export type LayoutShape = "force" | "layers";
 
 export interface TextFile {
@@ -38,6 +41,10 @@ export interface Status {
   scene: number;
   settled: boolean;
   detail: Detail;
+  /** Which states are drawn as one, if equivalent ones are. */
+  relation: string | null;
+  /** How many nodes someone put where they are. */
+  pins: number;
   shape: LayoutShape;
   /** Counts what became of the traces; 0 where there are none. */
   conformance: number;
@@ -101,10 +108,16 @@ export interface WalkPart {
   stations: Station[];
 }
 
+/** An action in the source, with the instance of the process that does it, where that is known. */
+export interface ActionPlace extends Place {
+  process: string;
+  instance?: string;
+}
+
 export interface ChoiceExit {
   labels: string[];
   transitions: number;
-  actions: (Place & { process: string })[];
+  actions: ActionPlace[];
 }
 
 export interface Choice {
@@ -116,9 +129,64 @@ export interface Choice {
   probability: number | null;
   after: number | null;
   before: string[];
+  /** Conditions on values that tell states apart in which an exit loses for good, in sentences. */
+  separated?: string[];
   correct: ChoiceExit[];
   incorrect: ChoiceExit[];
   neutral: ChoiceExit[];
+}
+
+/** A construct that may be what is wrong. */
+export interface Suspect extends Place {
+  kind: string;
+  construct: string;
+  process: string;
+  reason: string;
+  score: number;
+}
+
+export interface PropertyRow {
+  property: string;
+  /** Nothing where there is no verdict. */
+  verdict: boolean | null;
+  expected: boolean;
+  surprise: boolean;
+  explained: boolean;
+  note?: string;
+}
+
+/** An instance of a process with its variables; one without a name is the whole state. */
+export interface InstanceValues {
+  instance: string;
+  values: { name: string; value: string; before?: string; changed: boolean }[];
+}
+
+export interface TraceStep {
+  label: string;
+  tag: TagWord;
+  matters: boolean;
+  /** The kind of the neighbourhood it leaves. */
+  leaves: KindWord | null;
+  actions: ActionPlace[];
+}
+
+/** A process that waits for ever. */
+export interface Waiting {
+  action: ActionPlace;
+  offer: string;
+  why: string;
+  partners: string[];
+}
+
+/** A walk as a table. */
+export interface Trace {
+  steps: TraceStep[];
+  /** Who takes part, and for each step which of them do. */
+  lanes: { names: string[]; touched: number[][] };
+  /** The variables at the start and after each step; empty for a system without a model. */
+  states: InstanceValues[][];
+  waiting: Waiting[];
+  waiting_cycle: string[] | null;
 }
 
 export interface SourceConstruct extends Place {
@@ -141,6 +209,7 @@ export interface Explanation {
   neighbourhoods: Record<KindWord | "total", number>;
   shape: { name: string; meaning: string } | null;
   remarks: string[];
+  suspects: Suspect[];
   choices: Choice[];
   counterexample: string[] | null;
   abstracted: string[];
@@ -154,7 +223,7 @@ export interface Summary {
   transitions: number;
   labels: string[];
   explanation: Explanation | null;
-  properties: string[];
+  properties: PropertyRow[];
   warnings: Message[];
   remark: string | null;
   /** The files of what is open. */
@@ -189,7 +258,7 @@ export interface Drawing {
 export interface StateAnswer {
   node: number;
   state: number | null;
-  values: [string, string][];
+  instances: InstanceValues[];
   kind: KindWord | null;
   choice: number | null;
   initial: boolean;
@@ -266,6 +335,40 @@ export interface SceneChange {
   reveal?: number[];
   detail?: Detail;
   shape?: LayoutShape;
+  /** Draw equivalent states as one. */
+  reduce?: string;
+  /** Put a node, or a super-node, somewhere for good. */
+  pin?: { node: number; at: [number, number, number] };
+  /** Let all nodes go where they like. */
+  unpin?: boolean;
+}
+
+/** The states for which a condition holds. */
+export interface Satisfying {
+  total: number;
+  /** Where they are drawn, and how many at each place. */
+  drawn: [number, number][];
+  nodes: number[];
+  notes: string[];
+}
+
+/** The walk along a trace in one of two systems. */
+export interface ComparedSide {
+  steps: Transition[];
+  /** How many steps are taken after each number of labels. */
+  after: number[];
+  cut: boolean;
+}
+
+export interface Compared {
+  equivalent: boolean;
+  relation: string;
+  formula: string | null;
+  trace: string[] | null;
+  only: "left" | "right" | null;
+  remark: string | null;
+  left: ComparedSide;
+  right: ComparedSide;
 }
 
 export interface Entry {

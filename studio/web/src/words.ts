@@ -1,4 +1,4 @@
-// The words of a text in colours: keywords, comments and quotations of LNT, and of nets, which are written alike.
+// The words of a text in colours: keywords, comments and quotations of LNT, of nets, which are written alike, and of MCL.
 import { make } from "./dom";
 
 export type WordKind = "keyword" | "comment" | "quoted";
@@ -12,9 +12,18 @@ export interface Word {
 const LNT =
   "alt any assert break by case channel disrupt else elsif end ensure eval for function hide if in inout is loop module null of only out par process raise require return select stop then trap type var where while with".split(" ");
 const NET = [...LNT, ..."net place transition take put read inhibit reset marking state set all".split(" ")];
-const KEYWORDS: Record<string, Set<string>> = { lnt: new Set(LNT), net: new Set(NET) };
+const MCL =
+  "true false not and or implies equ xor tau any nil mu nu forall exists among if then elsif else end let in where macro end_macro library end_library property is expected div mod end_property end_if end_let case while for loop repeat until of".split(" ");
 
-/** Longer texts stay plain: they are painted anew at every stroke. */
+/** The keywords of the languages, by the extension of their files. */
+export const KEYWORDS: Record<string, Set<string>> = { lnt: new Set(LNT), net: new Set(NET), mcl: new Set(MCL) };
+
+/** The extension that tells the language of a file. */
+export function languageOf(name: string): string {
+  return /\.(\w+)(?:\.(?:gz|zst))?$/.exec(name.toLowerCase())?.[1] ?? "";
+}
+
+/** Longer texts stay plain. */
 const LONGEST = 300_000;
 
 /** What begins at some place: a comment, a quotation, a word. A comment may never end. */
@@ -22,7 +31,7 @@ const TOKEN = /--[^\n]*|\(\*[^]*?(?:\*\)|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n
 
 /** The lines of a file in words; those of other languages are plain text. */
 export function linesOf(name: string, text: string): Word[][] {
-  const keywords = KEYWORDS[/\.(\w+)(?:\.(?:gz|zst))?$/.exec(name.toLowerCase())?.[1] ?? ""];
+  const keywords = KEYWORDS[languageOf(name)];
   if (!keywords || text.length > LONGEST) return text.split("\n").map((line) => [{ kind: null, text: line }]);
   const lines: Word[][] = [[]];
   const add = (kind: WordKind | null, part: string) =>

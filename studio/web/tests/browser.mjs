@@ -55,3 +55,13 @@ export async function page(browser, address) {
 export async function settled(page) {
   await page.waitForFunction(() => window.studio?.scene && window.studio.scene.version === window.studio.status.scene && window.studio.status.settled && window.studio.atRest && window.studio.space.frames > 2 && window.studio.space.moving === undefined);
 }
+
+/** The text in the editor: only the lines that are seen are part of the page. */
+export const typed = (page) => page.evaluate(() => window.studio.editor.text);
+
+/** Replaces the text in the editor, as a person does. */
+export async function type(page, text) {
+  await page.focus("#text");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(text);
+}

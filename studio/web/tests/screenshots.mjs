@@ -22,7 +22,7 @@ try {
     if (name === "flower") {
       await tab.keyboard.press("]");
       await tab.keyboard.press("]");
-      await tab.waitForFunction(() => window.studio.space.highlighted("found").length > 0);
+      await tab.waitForFunction(() => window.studio.space.highlighted("choice").length > 0);
       await tab.screenshot({ path: `${folder}/studio.png` });
     }
     await close();

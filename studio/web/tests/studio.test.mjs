@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { browser, page, program, serve, settled } from "./browser.mjs";
+import { browser, page, program, serve, settled, type, typed } from "./browser.mjs";
 
 let chrome;
 let studio;
@@ -363,19 +363,19 @@ describe("a typical bug", () => {
 
   test("an error in an edited text is shown where it is, and what was open stays", async () => {
     await tab.keyboard.press("m");
-    const text = await tab.inputValue("#text");
-    await tab.fill("#text", text.replace("UNPLUG\n", "UNPLUGG\n"));
+    const text = await typed(tab);
+    await type(tab, text.replace("UNPLUG\n", "UNPLUGG\n"));
     await tab.keyboard.press("Control+Enter");
     await tab.waitForSelector("#messages .error");
     assert.match(await tab.textContent("#messages"), /comb\.lnt:9:\d+: .*UNPLUGG/);
-    assert.equal(await tab.textContent(".backdrop mark"), "UNPLUGG");
+    assert.equal(await tab.textContent("#editor .cm-lintRange-error"), "UNPLUGG");
     assert.equal(await tab.evaluate(() => window.studio.scene.nodes.length), 14);
-    await tab.fill("#text", text.replace("; RESTART\n", "\n"));
+    await type(tab, text.replace("; RESTART\n", "\n"));
     await tab.click("#run");
     await tab.waitForFunction(() => window.studio.scene.nodes.length === 12);
     assert.equal(await tab.locator("#messages .error").count(), 0);
     await tab.click("#editor .tabs button:has-text('comb.mcl')");
-    await tab.fill("#text", "[ true* . UNPLUG ] false");
+    await type(tab, "[ true* . UNPLUG ] false");
     await tab.keyboard.press("Control+Enter");
     await tab.waitForSelector("#messages .error");
     assert.match(await tab.textContent("#messages"), /comb\.mcl:1:/);
@@ -383,19 +383,19 @@ describe("a typical bug", () => {
 
   test("what is typed while a run goes on stays, and the same error is told again", async () => {
     await tab.keyboard.press("m");
-    const text = await tab.inputValue("#text");
-    const [shorter, typed] = [text.replace("; RESTART\n", "\n"), `-- another idea\n${text}`];
+    const text = await typed(tab);
+    const [shorter, idea] = [text.replace("; RESTART\n", "\n"), `-- another idea\n${text}`];
     await tab.route("**/run", async (route) => {
-      await tab.fill("#text", typed);
+      await type(tab, idea);
       await route.continue();
     });
-    await tab.fill("#text", shorter);
+    await type(tab, shorter);
     await tab.click("#run");
     await tab.waitForFunction(() => window.studio.scene.nodes.length === 12);
-    assert.equal(await tab.inputValue("#text"), typed);
+    assert.equal(await typed(tab), idea);
     assert.equal(await tab.evaluate(() => window.studio.summary.files[0].text), shorter);
     await tab.unroute("**/run");
-    await tab.fill("#text", "no model");
+    await type(tab, "no model");
     for (let round = 0; round < 2; round++) {
       await tab.evaluate(() => (document.querySelector("#note").hidden = true));
       await tab.click("#run");

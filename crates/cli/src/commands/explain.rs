@@ -201,7 +201,7 @@ impl Explain {
         }
         match properties.first() {
             Some(property) => {
-                let properties = rows(&selection, "");
+                let properties = rows(&selection, None);
                 terminal.show(&Explanation { properties, ..holds(&subject, property, start) });
             }
             None => return Err(Failure::wrong("there is no property to look at")),
@@ -241,7 +241,7 @@ impl Explain {
             }),
             ..about(subject, property, start)
         };
-        explanation.properties = rows(selection, &property.name);
+        explanation.properties = rows(selection, Some(&property.name));
         explanation.colour = terminal.colour_results();
         explanation.all = self.all;
         if let Some(path) = &self.html {
@@ -363,7 +363,7 @@ impl Explain {
                 ),
             );
         }
-        explanation.properties = rows(selection, &property.name);
+        explanation.properties = rows(selection, Some(&property.name));
         if self.try_changes && !explanation.partial {
             explanation.repairs = self.repairs(&tagged, property, all, &explanation.suspects, terminal)?;
         }
@@ -515,30 +515,11 @@ fn marked(found: &Exploration) -> Lts {
 const MOST_OF_PART: usize = 1000;
 
 /// A row for each of several properties.
-fn rows(selection: &Selection<'_>, explained: &str) -> Vec<report::PropertyRow> {
-    if selection.prospects.len() < 2 {
-        return Vec::new();
+fn rows(selection: &Selection<'_>, explained: Option<&str>) -> Vec<report::PropertyRow> {
+    match selection.prospects.as_slice() {
+        [] | [_] => Vec::new(),
+        several => views::property_rows(several, explained),
     }
-    let row = |(property, prospect): &(&logic::Property, Prospect)| {
-        let verdict = match prospect {
-            Prospect::Holds => Some(true),
-            Prospect::Violated(_) | Prospect::Unexplained(_) => Some(false),
-            Prospect::Unknown(_) => None,
-        };
-        report::PropertyRow {
-            property: property.name.clone(),
-            verdict,
-            expected: property.expected,
-            surprise: verdict == Some(!property.expected),
-            explained: property.name == explained,
-            note: match prospect {
-                Prospect::Unexplained(why) => Some(format!("it can't be explained by runs: {why}")),
-                Prospect::Unknown(why) => Some(format!("there is no verdict: {why}")),
-                Prospect::Holds | Prospect::Violated(_) => None,
-            },
-        }
-    };
-    selection.prospects.iter().map(row).collect()
 }
 
 /// What there is to say of a property that holds.

@@ -76,7 +76,8 @@ impl Studio {
             if !self.no_open {
                 open_browser(&server.address());
             }
-            server.serve(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await
+            server.serve(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
+            Ok(())
         });
         // Work that does not listen must not keep the program running.
         runtime.shutdown_background();

@@ -1,5 +1,7 @@
 //! Swim lanes of a run: one lane an instance of a process, as Mermaid and as SVG.
 
+use serde::Serialize;
+
 use super::{ExplainedStep, Explanation};
 use crate::markup::escape;
 
@@ -12,6 +14,42 @@ pub enum Extent {
     Abstracted,
 }
 
+/// The lanes of a run: one for each instance, and which of them each step touches.
+#[derive(Clone, Debug, Serialize)]
+pub struct Lanes {
+    /// Who takes part, in the order in which they first do; steps of nobody in particular are those of the `system`.
+    pub names: Vec<String>,
+    /// For each step the lanes that it touches, ascending; at least one.
+    pub touched: Vec<Vec<usize>>,
+}
+
+impl Lanes {
+    /// The lanes of some steps.
+    pub fn of<'a>(steps: impl IntoIterator<Item = &'a ExplainedStep> + Clone) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        for action in steps.clone().into_iter().flat_map(|step| &step.actions) {
+            if !names.iter().any(|lane| lane == action.who()) {
+                names.push(action.who().to_owned());
+            }
+        }
+        if names.is_empty() || steps.clone().into_iter().any(|step| step.actions.is_empty()) {
+            names.push("system".into());
+        }
+        let touched = |step: &ExplainedStep| {
+            let lanes = step.actions.iter().filter_map(|one| names.iter().position(|lane| lane == one.who()));
+            let mut lanes: Vec<usize> = lanes.collect();
+            if lanes.is_empty() {
+                lanes.push(names.len() - 1);
+            }
+            lanes.sort_unstable();
+            lanes.dedup();
+            lanes
+        };
+        let touched = steps.into_iter().map(touched).collect();
+        Self { names, touched }
+    }
+}
+
 impl Explanation {
     /// The steps to draw, with their numbers from 1.
     fn drawn(&self, extent: Extent) -> Vec<(usize, &ExplainedStep)> {
@@ -19,47 +57,18 @@ impl Explanation {
         all.filter(|(_, step)| extent == Extent::Whole || step.matters).collect()
     }
 
-    /// The processes that take part, in the order in which they first do; systems without a source have one lane.
-    fn lanes(&self, steps: &[(usize, &ExplainedStep)]) -> Vec<String> {
-        let mut lanes: Vec<String> = Vec::new();
-        for action in steps.iter().flat_map(|(_, step)| &step.actions) {
-            if !lanes.iter().any(|lane| lane == action.who()) {
-                lanes.push(action.who().to_owned());
-            }
-        }
-        if lanes.is_empty() || steps.iter().any(|(_, step)| step.actions.is_empty()) {
-            lanes.push("system".into());
-        }
-        lanes
-    }
-
-    /// The lanes that a step touches, ascending.
-    fn touched(&self, lanes: &[String], step: &ExplainedStep) -> Vec<usize> {
-        let mut touched: Vec<usize> = step
-            .actions
-            .iter()
-            .filter_map(|action| lanes.iter().position(|lane| lane == action.who()))
-            .collect();
-        if touched.is_empty() {
-            touched.push(lanes.len() - 1);
-        }
-        touched.sort_unstable();
-        touched.dedup();
-        touched
-    }
-
     /// The counterexample as a Mermaid sequence diagram.
     pub fn mermaid(&self, extent: Extent) -> String {
         let steps = self.drawn(extent);
-        let lanes = self.lanes(&steps);
+        let lanes = Lanes::of(steps.iter().map(|(_, step)| *step));
         // Mermaid ends statements at semicolons and takes # for an entity.
         let safe = |text: &str| text.replace('#', "#35;").replace(';', "#59;").replace('\n', " ");
         let mut text = String::from("sequenceDiagram\n");
-        for (number, lane) in lanes.iter().enumerate() {
+        for (number, lane) in lanes.names.iter().enumerate() {
             text += &format!("  participant p{number} as {}\n", safe(lane));
         }
         let mut looping = false;
-        for (number, step) in &steps {
+        for ((number, step), touched) in steps.iter().zip(&lanes.touched) {
             if let Some(start) = self.lasso
                 && !looping
                 && *number > start
@@ -68,7 +77,6 @@ impl Explanation {
                 looping = true;
             }
             let label = format!("{number}. {} ({})", safe(&step.label), step.tag);
-            let touched = self.touched(&lanes, step);
             text += &match touched[..] {
                 [one] => format!("  p{one}->>p{one}: {label}\n"),
                 [one, other] => format!("  p{one}->>p{other}: {label}\n"),
@@ -90,9 +98,9 @@ impl Explanation {
         const ROW: usize = 26;
         const TOP: usize = 46;
         let steps = self.drawn(extent);
-        let lanes = self.lanes(&steps);
+        let lanes = Lanes::of(steps.iter().map(|(_, step)| *step));
         let labels = steps.iter().map(|(_, step)| step.label.chars().count()).max().unwrap_or(0);
-        let (right, height) = (LANE * lanes.len(), TOP + ROW * (steps.len() + 1));
+        let (right, height) = (LANE * lanes.names.len(), TOP + ROW * (steps.len() + 1));
         let width = right + 60 + 8 * labels.max(8) + 90;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -100,7 +108,7 @@ impl Explanation {
              aria-label=\"swim lanes of the counterexample\">\n"
         );
         let x = |lane: usize| LANE * lane + LANE / 2;
-        for (number, lane) in lanes.iter().enumerate() {
+        for (number, lane) in lanes.names.iter().enumerate() {
             svg += &format!(
                 "<text x=\"{0}\" y=\"18\" text-anchor=\"middle\" font-weight=\"600\" fill=\"currentColor\">{1}</text>\
                  <line x1=\"{0}\" y1=\"28\" x2=\"{0}\" y2=\"{height}\" stroke=\"#8884\"/>\n",
@@ -120,9 +128,8 @@ impl Explanation {
                 y + 12
             );
         }
-        for (row, (number, step)) in steps.iter().enumerate() {
+        for (row, ((number, step), touched)) in steps.iter().zip(&lanes.touched).enumerate() {
             let y = TOP + ROW * row;
-            let touched = self.touched(&lanes, step);
             let (first, last) = (x(touched[0]), x(touched[touched.len() - 1]));
             let colour = match step.tag {
                 "correct" => "#1a7f37",
@@ -134,7 +141,7 @@ impl Explanation {
                     "<line x1=\"{first}\" y1=\"{y}\" x2=\"{last}\" y2=\"{y}\" stroke=\"{colour}\" stroke-width=\"2\"/>"
                 );
             }
-            for &lane in &touched {
+            for &lane in touched {
                 let (radius, ring) = if step.leaves.is_some() { (7, "#d4a72c") } else { (5, colour) };
                 svg += &format!(
                     "<circle cx=\"{}\" cy=\"{y}\" r=\"{radius}\" fill=\"{colour}\" stroke=\"{ring}\" stroke-width=\"3\"/>",

@@ -9,7 +9,7 @@ use explain::{Method, Shape, Tag};
 use serde::Serialize;
 
 pub use exports::{write_autx, write_csv_states, write_csv_transitions, write_cypher, write_dot};
-pub use lanes::Extent;
+pub use lanes::{Extent, Lanes};
 
 /// The verdict on a property, and the choices behind it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -309,6 +309,29 @@ pub struct Waiting {
     pub partners: Vec<String>,
     /// Actions of those that could help, wherever control may be.
     pub could_help: Vec<ActionSpan>,
+}
+
+/// An instance of a process in a state, with its variables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InstanceValues {
+    /// Which one it is; empty where there are no instances.
+    pub instance: String,
+    /// Its variables, in the order of the source.
+    pub values: Vec<InstanceValue>,
+}
+
+/// A variable of an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InstanceValue {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Its value one step earlier; none where it had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Whether the step gave it this value.
+    pub changed: bool,
 }
 
 /// A variable that a step gave another value.

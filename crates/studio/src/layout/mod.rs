@@ -53,6 +53,8 @@ pub struct Layout {
     theta: f32,
     /// How far nodes push each other.
     reach: f32,
+    /// Nodes that stay where someone put them. What has such nodes is not turned any more.
+    pinned: Vec<(usize, Point)>,
 }
 
 /// The distance between two planes of the layered layout; springs are one long at rest.
@@ -128,7 +130,18 @@ impl Layout {
             theta: if graph.nodes > 20_000 { 1.2 } else { 0.9 },
             // A turn must not push others away.
             reach: if long { apart } else { f32::INFINITY },
+            pinned: Vec::new(),
         }
+    }
+
+    /// Keeps nodes where they were put.
+    pub fn pin(&mut self, pinned: Vec<(usize, Point)>) {
+        self.pinned = pinned;
+        self.hold();
+    }
+
+    fn hold(&mut self) {
+        self.pinned.iter().for_each(|&(node, place)| self.positions[node] = place);
     }
 
     /// Starts from where nodes were, a little shaken, and moves them less; many of them also less often.
@@ -146,6 +159,7 @@ impl Layout {
     pub fn for_reader(&self) -> Vec<Point> {
         let mut positions = self.positions.clone();
         match self.shape {
+            _ if !self.pinned.is_empty() => (),
             Shape::Force => align(&mut positions),
             Shape::Layers => centre(&mut positions),
         }
@@ -177,7 +191,7 @@ impl Layout {
             (0..3).for_each(|axis| place[axis] += push[axis] * scale * 0.5);
         });
         if flat {
-            if self.step == self.steps / 2 + 1 {
+            if self.step == self.steps / 2 + 1 && self.pinned.is_empty() {
                 align(&mut self.positions);
             }
             self.positions.iter_mut().for_each(|place| place[2] *= 0.96);
@@ -185,6 +199,7 @@ impl Layout {
                 self.clear_springs();
             }
         }
+        self.hold();
         self.step += 1;
     }
 
@@ -381,6 +396,21 @@ mod tests {
             let length = length(minus(pair[0], pair[1]));
             assert!((0.5..2.0).contains(&length), "{length}");
         }
+    }
+
+    #[test]
+    fn pinned_nodes_stay_and_others_come_along() {
+        let mut layout = Layout::new(&random_graph(60, 4), Shape::Force, 1);
+        let far = [30.0, -2.0, 1.0];
+        layout.pin(vec![(7, far)]);
+        while !layout.is_settled() {
+            layout.advance();
+        }
+        let positions = layout.for_reader();
+        assert_eq!(positions[7], far);
+        let row = layout.offsets[7] as usize..layout.offsets[8] as usize;
+        let (neighbour, _) = layout.neighbours[row][0];
+        assert!(length(minus(positions[neighbour as usize], far)) < 15.0);
     }
 
     #[test]
