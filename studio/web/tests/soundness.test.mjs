@@ -56,11 +56,13 @@ describe("the walk", () => {
       assert.equal((await walk()).path[step], chosen);
     }
     // Another one, where the user chooses so.
+    const atStart = () => tab.waitForFunction(() => window.studio.walk.path.length === 0 && document.querySelector("#here").textContent.startsWith("State 0"));
     await tab.keyboard.press("0");
-    await tab.waitForFunction(() => window.studio.walk.path.length === 0);
+    await atStart();
     const labels = await tab.locator("#walk .steps").first().locator(".step").allTextContents();
     for (let at = 0; at < labels.length; at++) {
       await tab.keyboard.press("0");
+      await atStart();
       for (let down = 0; down < at; down++) await tab.keyboard.press("ArrowDown");
       await tab.waitForFunction((at) => document.querySelector(`#on-${at}`)?.classList.contains("chosen"), at);
       await tab.keyboard.press("ArrowRight");
