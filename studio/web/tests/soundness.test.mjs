@@ -52,7 +52,7 @@ describe("the walk", () => {
       const chosen = await tab.textContent("#walk .step.chosen");
       assert.equal(chosen, (await walk()).path[step]);
       await tab.keyboard.press("ArrowRight");
-      await tab.waitForFunction((cursor) => window.studio.walk.cursor === cursor, step + 1);
+      await tab.waitForFunction((cursor) => window.studio.walk.cursor === cursor && window.studio.walk.here.node === window.studio.walk.node, step + 1);
       assert.equal((await walk()).path[step], chosen);
     }
     // Another one, where the user chooses so.
