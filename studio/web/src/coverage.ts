@@ -30,7 +30,7 @@ export interface Measured {
 
 export class CoveragePanel {
   readonly element = make("section", { id: "coverage" });
-  private roots = make("textarea", { id: "roots", rows: 2, placeholder: "MAIN", spellcheck: false });
+  private roots = make("textarea", { id: "roots", rows: 2, placeholder: "MAIN", spellcheck: false, ariaLabel: "Examples to add" });
   private body = make("div");
   private files: TextFile[] = [];
   private answer: CoverageAnswer | null = null;
@@ -127,7 +127,7 @@ export class CoveragePanel {
       const percent = items.length ? `${Math.round((1000 * covered) / items.length) / 10} %` : "none";
       return make("div", { className: "row", data: { ratio: name } }, make("span", { className: "name", textContent: name }), make("span", { className: "amount", textContent: `${percent} (${covered} of ${items.length})` }));
     };
-    const listing = make("div", { className: "code", id: "covered" });
+    const listing = make("div", { className: "code", id: "covered", tabIndex: 0, role: "group", ariaLabel: "Source, with what is exercised" });
     const files = new Set(answer.items.map((item) => item.file));
     for (const file of this.files.filter((file) => files.has(file.name))) listing.append(make("div", {}, this.annotated(file)));
     const findings = answer.findings.map((finding) => {

@@ -29,6 +29,8 @@ function fill(parent: Node, children: Child[]): void {
 export function button(text: string, title: string, click: () => void, id?: string): HTMLButtonElement {
   const element = make("button", { textContent: text, title, type: "button", onclick: click });
   if (id) element.id = id;
+  // A sign is no name.
+  if (text && !/[\p{L}\p{N}]/u.test(text)) element.ariaLabel = title;
   return element;
 }
 

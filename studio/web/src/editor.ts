@@ -195,7 +195,7 @@ export class Editor {
       syntaxHighlighting(COLOURS),
       modeOf(name || "property.mcl"),
       EditorState.tabSize.of(3),
-      EditorView.contentAttributes.of({ id: "text", "aria-label": `Text of ${short(name)}`, spellcheck: "false" }),
+      EditorView.contentAttributes.of({ id: "text", "aria-label": `Text of ${short(name)}`, spellcheck: "false", tabindex: "0" }),
       property ? placeholder('A property in MCL, such as [ true* . "ERROR" ] false') : [],
       keymap.of([{ key: "Mod-Enter", run: () => (this.run(), true) }, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap]),
       EditorView.updateListener.of((update) => {

@@ -9,8 +9,8 @@ const PAUSE = 200;
 export class Finder {
   private timer: number | undefined;
   readonly element = make("section", { id: "finder" });
-  private input = make("input", { type: "search", id: "search", placeholder: "Search" });
-  private among = make("select", { id: "among", title: "What to search" });
+  private input = make("input", { type: "search", id: "search", placeholder: "Search", ariaLabel: "Search" });
+  private among = make("select", { id: "among", title: "What to search", ariaLabel: "What to search" });
   private result = make("div", { id: "found", className: "hint" });
 
   constructor(

@@ -80,6 +80,15 @@ export class Legend {
     refill(this.element, ...rows);
   }
 
+  /** Filters nothing away. */
+  showAll(): void {
+    for (const tag of TAGS) this.filter.tags[tag] = true;
+    for (const kind of KINDS) this.filter.kinds[kind] = true;
+    this.filter.after = true;
+    for (const box of this.element.querySelectorAll("input")) box.checked = true;
+    this.changed();
+  }
+
   private flip(key: string, on: boolean): void {
     const box = document.getElementById(`filter-${key}`) as HTMLInputElement | null;
     if (box) box.checked = on;

@@ -1,5 +1,5 @@
 // The source beside the scene: constructs coloured by what they lead to, linked both ways.
-import { make, pressable } from "./dom";
+import { make, pressable, refill } from "./dom";
 import { cut, linesOf, painted, type Word } from "./words";
 import type { Place, SourceConstruct, TagWord, TextFile } from "./wire";
 
@@ -98,7 +98,7 @@ export class Listing {
       return line;
     });
     this.lines.forEach((_, at) => this.fill(at + 1));
-    this.body.replaceChildren(...this.lines);
+    refill(this.body, this.lines);
   }
 
   /** Fills a line: its words, cut where constructs and what is lit start and end. */

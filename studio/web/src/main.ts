@@ -1,6 +1,8 @@
 // The page: puts the parts together and passes on what happens in one to the others.
+import { Advice } from "./advice";
 import { LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
+import { Columns, type Panel } from "./columns";
 import { ComparePanel } from "./compare";
 import { ConformancePanel } from "./conformance";
 import { CoveragePanel } from "./coverage";
@@ -12,6 +14,7 @@ import { Finder } from "./finder";
 import { galleryOf } from "./gallery";
 import { helpOf, listen, type Key } from "./keys";
 import { Legend } from "./legend";
+import { linkOf, read, written, type Link } from "./link";
 import { Listing, short } from "./listing";
 import { NetPanel } from "./net";
 import { Note, type Topic } from "./note";
@@ -19,15 +22,14 @@ import { Painter } from "./painter";
 import { DARK, LIGHT } from "./palette";
 import { dotOf, MOST_LINES, pngOf, svgOf } from "./pictures";
 import { PropertyTable } from "./properties";
+import { remember, remembered } from "./settings";
 import { Space, type Hit } from "./space";
 import "./style.css";
 import { Suspects } from "./suspects";
 import { TracePanel } from "./trace";
 import { flat } from "./values";
 import { Walk } from "./walk";
-import { FLAG, KINDS, MERGING, REGION, SEVERAL, TAGS, type Choice, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
-
-type Panel = "source" | "net" | "walk" | "trace" | "compare" | "conformance" | "edit" | "coverage";
+import { FLAG, KINDS, MERGING, REGION, SEVERAL, TAGS, type Choice, type Counterexample, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
 class Page {
   private token = new URLSearchParams(location.search).get("token") ?? "";
@@ -55,8 +57,10 @@ class Page {
   private nth = 1;
   private seed = 0;
   private labelsShown = false;
+  /** Where the address of the page leads, until that is shown. */
+  private link: Link | null = null;
 
-  private holder = make("main", { id: "space" });
+  private holder = make("div", { id: "space" });
   private tooltip = make("div", { id: "tooltip", hidden: true });
   private note = new Note();
   private dialogs = new Dialogs();
@@ -65,13 +69,22 @@ class Page {
   private title = make("span", { id: "title" });
   private sizes = make("span", { id: "sizes", className: "hint" });
   private closing = button("✕", "Close this model (Shift+Q)", () => void this.closeModel(), "close-model");
-  private property = make("select", { id: "properties", hidden: true, title: "Which property to look at" });
-  private starts = make("select", { id: "starts", hidden: true, title: "What to start with" });
-  private projects = make("select", { id: "projects", hidden: true, title: "Open models" });
-  private panels: Record<Panel, HTMLElement>;
+  private property = make("select", { id: "properties", hidden: true, title: "Which property to look at", ariaLabel: "Property" });
+  private starts = make("select", { id: "starts", hidden: true, title: "What to start with", ariaLabel: "Start" });
+  private projects = make("select", { id: "projects", hidden: true, title: "Open models", ariaLabel: "Open models" });
+  private columns: Columns;
 
   readonly space: Space;
-  readonly legend = new Legend(() => this.space.setFilter(this.legend.filter));
+  readonly legend = new Legend(() => {
+    this.space.setFilter(this.legend.filter);
+    this.advise();
+  });
+  private advice = new Advice({
+    counterexample: () => void this.counterexample("shortest"),
+    table: () => void this.counterexample("shortest").then(() => this.show("trace")),
+    edit: () => this.edit(),
+    unfilter: () => this.legend.showAll(),
+  });
   readonly listing = new Listing((file, line, column) => void this.lightLine(file, line, column));
   readonly walk: Walk;
   readonly net: NetPanel;
@@ -129,6 +142,7 @@ class Page {
       state: (node) => this.asked().state(node),
       walked: (path, cursor, node) => {
         this.note.settle("walk");
+        this.writeLink();
         this.net.show(this.walk.here);
         void this.trace.show(this.walk.moment);
         void this.drawWalk(path, cursor, node);
@@ -155,29 +169,24 @@ class Page {
       },
       (node) => void this.visit(node),
     );
-    this.panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, trace: this.trace.element, compare: this.compare.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
+    const panels = { source: this.listing.element, net: this.net.element, walk: this.walk.element, trace: this.trace.element, compare: this.compare.element, conformance: this.conformance.element, edit: this.editor.element, coverage: this.coverage.element };
     this.keys = this.makeKeys();
-    this.build();
+    this.columns = this.build(panels);
     this.space = new Space(this.holder);
     this.theme(this.snapshot?.look.theme ?? remembered("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listenToPointer();
     if (!this.snapshot) dragging(this.space, (node, at) => void this.change({ pin: { node: this.scene!.nodes[node]!, at } }));
     listen(this.keys, () => this.dialogs.top !== null);
+    window.addEventListener("hashchange", () => void this.followLink());
     window.addEventListener("beforeunload", (event) => {
       if (this.editor.edited) event.preventDefault();
     });
     void this.start();
   }
 
-  private build(): void {
+  private build(panels: Record<Panel, HTMLElement>): Columns {
     const live = this.snapshot === null;
     this.closing.hidden = true;
-    const tabs = (Object.keys(this.panels) as Panel[])
-      .filter((panel) => live || !["edit", "coverage", "conformance", "compare"].includes(panel))
-      .map((panel) => {
-        const words = { source: "Source", net: "Net", walk: "Walk", trace: "Trace", compare: "Compare", conformance: "Conformance", edit: "Edit", coverage: "Coverage" };
-        return button(words[panel], `Show ${words[panel].toLowerCase()}`, () => this.show(panel), `tab-${panel}`);
-      });
     this.property.onchange = () => this.editor.choose(this.property.value || null);
     this.reducing.setAttribute("aria-label", "Draw equivalent states as one");
     this.reducing.onchange = () => {
@@ -195,7 +204,7 @@ class Page {
     const header = make(
       "header",
       {},
-      make("b", { textContent: "Watershed" }),
+      make("h1", { textContent: "Watershed" }),
       live ? button("Models", "Examples and your own files (G)", () => void this.gallery(), "models") : "",
       live ? this.projects : "",
       this.title,
@@ -215,51 +224,109 @@ class Page {
       button("?", "Keys (?)", () => this.help(), "help-button"),
     );
     const left = make("aside", { className: "left" }, this.finder.element, this.painter.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
-    const right = make("aside", { className: "right" }, make("nav", { className: "tabs" }, ...tabs), ...Object.values(this.panels));
-    this.holder.append(this.tooltip, this.progress);
-    document.body.append(header, this.lost, make("div", { className: "columns" }, left, this.holder, this.compare.holder, right), this.note.element);
-    this.show("source");
-    this.showConformance(0);
+    left.setAttribute("aria-label", "Property and legend");
+    this.holder.append(this.advice.element, this.tooltip, this.progress);
+    const offered = (Object.keys(panels) as Panel[]).filter((panel) => live || !["edit", "coverage", "conformance", "compare"].includes(panel));
+    const columns = new Columns(panels, offered, left, [this.holder, this.compare.holder], (panel) => {
+      if (panel === "trace") void this.trace.show(this.walk.moment);
+      if (panel === "compare") void this.compare.open();
+      else if (this.compare.element.hidden) this.compare.close();
+      if (this.generation >= 0) this.writeLink();
+    });
+    columns.offer("conformance", false);
+    document.body.append(header, this.lost, columns.element, this.note.element);
+    return columns;
   }
 
   /** Offers the conformance view where there are traces. */
   private showConformance(count: number): void {
-    const tab = document.getElementById("tab-conformance");
-    if (tab) tab.hidden = count === 0;
-    if (count === 0 && !this.conformance.element.hidden) this.show("source");
+    this.columns.offer("conformance", count > 0);
   }
 
   /** Shows the walk, unless it is followed in the net. */
   private showWalk(): void {
-    if (this.net.element.hidden && this.trace.element.hidden) this.show("walk");
+    const followed = this.columns.shows("trace") || (this.columns.shows("net") && !this.columns.isBeside);
+    if (!followed) this.show("walk");
   }
 
   /** Shows the drawing of the model, if it has one. */
   private showDrawing(drawing: Drawing | null): void {
     this.net.open(drawing);
-    document.getElementById("tab-net")!.hidden = drawing === null;
-    if (drawing === null && !this.net.element.hidden) this.show("source");
+    this.columns.offer("net", drawing !== null);
   }
 
   show(panel: Panel): void {
-    for (const [name, element] of Object.entries(this.panels)) {
-      element.hidden = name !== panel;
-      document.getElementById(`tab-${name}`)?.classList.toggle("on", name === panel);
-    }
-    if (panel === "trace") void this.trace.show(this.walk.moment);
-    if (panel === "compare") void this.compare.open();
-    else this.compare.close();
+    this.columns.show(panel);
   }
 
   private async start(): Promise<void> {
     if (this.snapshot) return this.use(this.snapshot);
     try {
       const projects = await this.program.projects();
-      const last = projects.at(-1);
+      const link = read(location.hash);
+      const wanted = projects.find((one) => one.id === link?.model);
+      if (wanted) this.link = link;
+      const last = wanted ?? projects.at(-1);
       if (last) this.open(last.id);
       else await this.gallery();
     } catch (error) {
       this.say((error as Error).message);
+    }
+  }
+
+  /** The address of the page has changed: shows what it leads to. */
+  private async followLink(): Promise<void> {
+    const link = read(location.hash);
+    if (this.snapshot || !link) return;
+    if (link.model === this.project?.id) {
+      this.link = link;
+      return void (this.summary && this.arrive(this.summary));
+    }
+    if (!(await this.program.projects().catch(() => [])).some((one) => one.id === link.model)) return this.say("The model of this link is no longer open.");
+    if (!(await this.mayLeave())) return;
+    this.link = link;
+    this.open(link.model);
+  }
+
+  /** Keeps in the address of the page what is shown. */
+  private writeLink(): void {
+    const { project, summary } = this;
+    if (!project || !summary || this.link) return;
+    const link = linkOf(project.id, this.generation, summary.texts.chosen, this.walk.moment, this.walk.node, this.columns.shown);
+    history.replaceState(null, "", written(link));
+  }
+
+  /** Goes where the address leads, or starts at the beginning. */
+  private arrive(summary: Summary): void {
+    const link = this.link;
+    if (!link || link.model !== this.project?.id) {
+      this.link = null;
+      return void (summary.nodes > 0 && this.walk.startAt(0));
+    }
+    link.panels.filter((panel) => this.columns.offers(panel)).forEach((panel) => this.show(panel));
+    const known = link.property === null || summary.properties.some((one) => one.property === link.property);
+    if (link.property !== summary.texts.chosen && known) {
+      // Once: what comes of it is shown, whatever it is.
+      this.link = { ...link, property: summary.texts.chosen };
+      return this.editor.choose(link.property);
+    }
+    this.link = null;
+    void this.restoreWalk(link);
+  }
+
+  private async restoreWalk(link: Link): Promise<void> {
+    const backend = this.asked();
+    try {
+      if (link.version !== this.generation) throw new Error("The model has changed since this link was made: the walk starts anew.");
+      const path = await Promise.all(link.steps.map((edge) => backend.edge(edge)));
+      const follows = path.every((step, at) => step.source === (path[at - 1]?.target ?? link.start));
+      const lasso = link.lasso !== null && path[link.lasso]?.source === path.at(-1)?.target ? link.lasso : null;
+      if (!follows) throw new Error("The steps of this link do not follow each other: the walk starts anew.");
+      if (backend === this.backend) await this.walk.restore({ start: link.start, path, cursor: link.cursor, lasso });
+    } catch (error) {
+      if (backend !== this.backend) return;
+      this.say((error as Error).message);
+      await this.walk.startAt(0);
     }
   }
 
@@ -302,6 +369,7 @@ class Page {
     const name = this.summary?.name ?? "The model";
     const texts = this.editor.edited ? this.editor.texts() : null;
     this.leave();
+    history.replaceState(null, "", location.pathname + location.search);
     await this.listProjects(-1).catch(() => undefined);
     await this.start();
     this.say(`${name} was closed.`, "program");
@@ -350,6 +418,7 @@ class Page {
     this.listing.show([], []);
     this.listing.say("");
     this.net.open(null);
+    this.advice.forget();
     this.note.settle("model", "walk");
     this.dialogs.closeAll();
   }
@@ -425,6 +494,7 @@ class Page {
       const arranged = `${status.generation} ${status.detail} ${status.relation} ${status.shape}`;
       if (arranged !== this.arranged) this.follow(arranged);
       this.showSizes();
+      this.advise();
       this.finder.again();
       this.painter.again();
       if (this.walk.path.length) void this.drawWalk(this.walk.path, this.walk.cursor, this.walk.node);
@@ -490,7 +560,18 @@ class Page {
     this.editor.show(summary);
     this.coverage.show(summary.files);
     if (this.snapshot) this.restore(this.snapshot.look);
-    else if (summary.nodes > 0) void this.walk.startAt(0);
+    else this.arrive(summary);
+  }
+
+  /** Says what to do next where the picture does not. */
+  private advise(): void {
+    this.advice.show(this.summary, this.scene?.edges.length ?? 0, this.space.shownEdges());
+  }
+
+  private edit(): void {
+    if (!this.needed()) return;
+    this.show("edit");
+    this.editor.focus();
   }
 
   /** How the page looks at the model now. */
@@ -740,7 +821,7 @@ class Page {
   /** Walks a shortest way to the present state. */
   private async wayHere(): Promise<void> {
     try {
-      await this.load(await this.asked().way(this.walk.node), true);
+      await this.load(this.asked().way(this.walk.node), true);
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -784,16 +865,18 @@ class Page {
       if (which === "shortest") this.nth = 1;
       if (which === "next") this.nth += 1;
       const wanted = which === "random" ? { random: (this.seed += 1) } : { nth: this.nth };
-      await this.load(await this.asked().counterexample(wanted));
+      await this.load(this.asked().counterexample(wanted));
     } catch (error) {
       this.say((error as Error).message);
     }
   }
 
-  private async load(run: Parameters<Walk["load"]>[0], end = false): Promise<void> {
-    if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
-    await this.walk.load(run, end);
-    this.showWalk();
+  private async load(run: Promise<Counterexample>, end = false): Promise<void> {
+    const revealed = run.then(async (run) => {
+      if (this.status?.detail === "collapsed" && this.backend?.live) await this.asked().change({ reveal: run.nodes.slice(0, 400) });
+      return run;
+    });
+    if (await this.walk.load(revealed, end)) this.showWalk();
   }
 
   private pickTrace(): void {
@@ -802,7 +885,7 @@ class Page {
       const file = input.files?.[0];
       if (!file) return;
       try {
-        await this.load(await this.asked().counterexample({ trace: { name: file.name, text: await file.text() } }));
+        await this.load(this.asked().counterexample({ trace: { name: file.name, text: await file.text() } }));
       } catch (error) {
         this.say((error as Error).message);
       }
@@ -985,6 +1068,7 @@ class Page {
       turn("ArrowRight", 0.15, 0),
       turn("ArrowUp", 0, -0.15),
       turn("ArrowDown", 0, 0.15),
+      key("\\", ["\\"], "the walk beside the text, or one at a time", () => this.columns.flipBeside()),
       key("V", ["v"], "look at the current state", () => void this.lookHere()),
       key("L", ["l"], "labels", () => this.flipLabels()),
       key("Y", ["y"], "layered or free layout", () => this.flipShape()),
@@ -996,11 +1080,7 @@ class Page {
       key("8", ["8"], "steps after the violation on or off", () => this.legend.flipAfter()),
       key("G", ["g"], "models", () => void this.gallery()),
       key("Shift+Q", ["Q"], "close this model", () => void this.closeModel()),
-      key("M", ["m"], "edit the model or the property", () => {
-        if (!this.needed()) return;
-        this.show("edit");
-        this.editor.focus();
-      }),
+      key("M", ["m"], "edit the model or the property", () => this.edit()),
       key("B", ["b"], "the net, to play the token game", () => {
         if (!this.summary?.drawing) return this.say("There is no net to show: this model is not a Petri net.");
         this.show("net");
@@ -1028,23 +1108,6 @@ declare global {
   interface Window {
     /** The page, for tests and measurements. */
     studio: Page;
-  }
-}
-
-/** Settings that outlive the page, where the browser keeps any. */
-function remembered(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function remember(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // A page in a sandbox has nowhere to keep it.
   }
 }
 

@@ -149,7 +149,9 @@ export class NetPanel {
       group.classList.toggle("enabled", can);
       group.setAttribute("tabindex", can ? "0" : "-1");
       group.setAttribute("aria-disabled", String(!can));
-      group.setAttribute("aria-label", can ? `Fire ${name}${ways}` : `${name} can't fire here`);
+      // What is read aloud begins with what is seen.
+      const seen = [...group.querySelectorAll("text")].map((text) => text.textContent).join(" ") || name;
+      group.setAttribute("aria-label", can ? `${seen}: fire${ways}` : `${seen} can't fire here`);
       title.textContent = can ? `Fire ${name}${ways}` : `${name} can't fire here`;
     }
     this.here.textContent = !state ? "No state" : state.sink ? "Sink: safe for good" : `State ${state.state}${state.initial ? ", initial" : ""}${state.goal ? ", violation" : ""}`;
@@ -224,7 +226,7 @@ export class NetPanel {
   }
 
   private flipWide(): void {
-    const wide = this.element.parentElement?.classList.toggle("wide") ?? false;
+    const wide = this.element.closest(".right")?.classList.toggle("wide") ?? false;
     this.wider.textContent = wide ? "Narrower" : "Wider";
   }
 

@@ -1,5 +1,5 @@
-// Colours: Okabe and Ito's palette (2008), which readers with any kind of colour vision can tell apart; dashes and
-// widths say the same once more.
+// Colours: Okabe and Ito's palette (2008), which readers with any kind of colour vision can tell apart, as dark or as
+// light as text needs to be; dashes and widths say the same once more.
 import type { KindWord, TagWord } from "./wire";
 
 export interface Palette {
@@ -22,22 +22,22 @@ const kinds: Record<KindWord, string> = { cn: "#fff2a8", in: "#ffd84d", ci: "#f0
 export const LIGHT: Palette = {
   background: "#fbfaf7",
   ink: "#22252a",
-  tags: { correct: "#009e73", incorrect: "#d43d00", neutral: "#23262b" },
+  tags: { correct: "#007d5b", incorrect: "#c93a00", neutral: "#23262b" },
   kinds,
   node: "#8b9097",
   lost: "#e8a58a",
   goal: "#b02a00",
   sink: "#ffffff",
-  initial: "#0072b2",
+  initial: "#006ba8",
   region: "#c9ccd1",
-  path: "#0072b2",
+  path: "#006ba8",
   found: "#cc79a7",
 };
 
 export const DARK: Palette = {
   background: "#14171c",
   ink: "#e6e8eb",
-  tags: { correct: "#2fd3a3", incorrect: "#ff6a33", neutral: "#a3a9b2" },
+  tags: { correct: "#2fd3a3", incorrect: "#ff7a47", neutral: "#a3a9b2" },
   kinds,
   node: "#7d838c",
   lost: "#a85c40",

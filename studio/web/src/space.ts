@@ -290,6 +290,7 @@ export class Space {
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
+    if (!this.turned) this.fit();
     this.draw();
   }
 

@@ -167,10 +167,19 @@ export class Walk {
     });
   }
 
-  /** Takes a run as the walk, at its start or at its end. */
-  load(run: Counterexample, end = false): Promise<void> {
+  /** Takes a run as the walk, at its start or at its end; tells whether there is one. Keys that are pressed meanwhile wait for it. */
+  async load(asked: Counterexample | Promise<Counterexample>, end = false): Promise<boolean> {
     this.pause();
-    return this.next(() => this.go({ start: 0, path: run.steps, cursor: end ? run.steps.length : 0, lasso: run.lasso }));
+    const run = Promise.resolve(asked);
+    // Whoever waits for it hears of it.
+    run.catch(() => undefined);
+    let loaded = false;
+    await this.next(async () => {
+      const { steps, lasso } = await run;
+      loaded = true;
+      await this.go({ start: 0, path: steps, cursor: end ? steps.length : 0, lasso });
+    });
+    return loaded;
   }
 
   flipAbstracted(): void {

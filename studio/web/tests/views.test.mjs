@@ -171,7 +171,7 @@ describe("states and ways", () => {
     const tags = await tab.evaluate(() => window.studio.space.highlighted("choice").map((edge) => window.studio.scene.tags[edge] & 3));
     assert.ok(tags.includes(0) && tags.includes(1), tags.join());
     const colours = await tab.evaluate(() => [...window.studio.space.highlights].filter(([name]) => name.startsWith("choice")).map(([name, one]) => [name, one.lines.object.material.color.getHexString()]));
-    assert.deepEqual(Object.fromEntries(colours), { "choice correct": "009e73", "choice incorrect": "d43d00" });
+    assert.deepEqual(Object.fromEntries(colours), { "choice correct": "007d5b", "choice incorrect": "c93a00" });
     assert.ok((await tab.evaluate(() => window.studio.space.ringed().length)) > 0);
     assert.ok((await tab.evaluate(() => window.studio.listing.litLines().length)) > 0);
     assert.equal(await tab.isVisible("#listing"), true);
