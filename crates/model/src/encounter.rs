@@ -39,9 +39,9 @@ pub struct Partner {
     pub process: String,
     /// What it offers on the gate at the moment, with the place of the action.
     pub offers: Vec<(Option<MarkId>, String)>,
-    /// All its actions on the gate, wherever control may be.
+    /// Its actions on the gate that may still meet what is offered, wherever control may be now.
     pub actions: Vec<MarkId>,
-    /// The instances that have these actions, as [`Part::name`](crate::Part::name).
+    /// The instances that have these actions, as [`Part::name`](crate::Part::name); without any, whose part is missing.
     pub instances: Vec<String>,
 }
 

@@ -221,7 +221,7 @@ fn why(encounter: &Encounter, partners: &[String], could_help: &[ActionSpan]) ->
         .collect();
     match encounter.obstacle {
         Obstacle::PartnerNotReady if could_help.is_empty() => {
-            format!("it needs {names}, where the text has no action on that gate")
+            format!("it needs {names}, and nothing there can ever meet it again")
         }
         Obstacle::PartnerNotReady => {
             let mut lines: Vec<String> = could_help.iter().map(|one| one.line.to_string()).collect();

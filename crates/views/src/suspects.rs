@@ -135,15 +135,12 @@ fn own_reason(clues: &Clues, kind: ConstructKind) -> String {
     if clues.failing == 0.0 && clues.passing == 0.0 {
         return "it is next where the property is lost".into();
     }
-    let share = |part: f64| match part {
-        all if all > 0.999 => "all".to_owned(),
-        none if none < 0.001 => "none".to_owned(),
-        part => format!("{:.0} %", 100.0 * part),
+    let share = |part: f64, of: &str| match part {
+        all if all > 0.999 => format!("all {of}"),
+        none if none < 0.001 => format!("no {of}"),
+        part => format!("{:.0} % of {of}", 100.0 * part),
     };
-    let turning = if clues.turning > 0.0 { "where it is lost, " } else { "" };
-    format!(
-        "{fires} {turning}in {} of violating, {} of correct runs compared",
-        share(clues.failing),
-        share(clues.passing)
-    )
+    let (violating, correct) = (share(clues.failing, "violating"), share(clues.passing, "correct"));
+    let turning = if clues.turning > 0.0 { " where it is lost," } else { "" };
+    format!("{fires}{turning} in {violating} and {correct} runs")
 }

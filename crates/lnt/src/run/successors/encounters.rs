@@ -6,8 +6,14 @@
 use lts::LabelId;
 use model::{Encounter, MarkId, Model, ModelError, Observer, Obstacle, Participant, Partner, Slot, Step};
 
+use rustc_hash::FxHashSet;
+
 use super::super::print::print_frozen;
+use super::super::rendezvous::silent;
 use super::{LntWorker, OPEN, Offer, PlainSink};
+use crate::compile::code::{Code, OfferCode, Op};
+use crate::compile::types::Representation;
+use crate::typed::TypeId;
 
 /// What is looked for, and what was found.
 #[derive(Default)]
@@ -112,7 +118,7 @@ impl LntWorker<'_> {
                 }
                 let missing = others.iter().zip(&obstacles).filter(|(_, found)| **found == Some(worst));
                 let partners: Vec<Partner> =
-                    missing.map(|(&member, _)| self.partner(fork, first, member, offer.gate)).collect();
+                    missing.map(|(&member, _)| self.partner(fork, first, member, &offer)).collect();
                 for (mark, part) in wanted {
                     let who = self.instance_of(&offer, part);
                     self.note(mark, who, worst, self.offer_text(&offer), partners.clone());
@@ -186,15 +192,18 @@ impl LntWorker<'_> {
         code.regions[code.actions[action as usize].region as usize].instance.clone()
     }
 
-    /// A member of a fork, what it offers on a gate, and where it ever could.
-    fn partner(&self, fork: u32, first: usize, member: usize, gate: u32) -> Partner {
+    /// A member of a fork, what it offers on the gate of an offer, and where it could still meet it.
+    fn partner(&self, fork: u32, first: usize, member: usize, wanted: &Offer) -> Partner {
         let code = self.machine.code;
+        let gate = wanted.gate;
         let region = code.forks[fork as usize].children[member];
         let offers =
             self.range(first, member).map(|index| self.offers[index]).filter(|offer| offer.gate == gate);
         let offers = offers.map(|offer| (self.first_mark(&offer), self.offer_text(&offer)));
-        let actions = code.actions.iter().filter(|action| action.gate == gate);
-        let actions: Vec<_> = actions.filter(|action| self.lies_below(action.region, region)).collect();
+        let actions = code.actions.iter().enumerate().filter(|(_, action)| action.gate == gate);
+        let actions = actions.filter(|(_, action)| self.lies_below(action.region, region));
+        let actions = actions.filter(|&(number, _)| self.can_still_meet(wanted, number as u32));
+        let actions: Vec<_> = actions.map(|(_, action)| action).collect();
         let mut below: Vec<u32> = actions.iter().map(|action| action.region).collect();
         below.sort_unstable();
         below.dedup();
@@ -218,6 +227,43 @@ impl LntWorker<'_> {
             false => names.join(" or "),
         };
         Partner { process, offers, actions, instances }
+    }
+
+    /// Whether an action may happen from here on with the values that are known of an offer. It can't where control never
+    /// comes to it again, or where it will offer something else: a constant, or a variable that never changes again.
+    fn can_still_meet(&self, offer: &Offer, number: u32) -> bool {
+        let code = self.machine.code;
+        let action = &code.actions[number as usize];
+        let region = &code.regions[action.region as usize];
+        let location = self.slot(0, region.counter).checked_sub(1);
+        let Some(location) = location.and_then(|location| region.locations.get(location as usize)) else {
+            return true;
+        };
+        let ahead = ahead(code, location.address);
+        // A region that ends, or that others end, may start again.
+        let may_start_again = ahead.iter().any(|&at| matches!(code.ops[at as usize], Op::End | Op::Throw(_)));
+        if may_start_again || !self.model.interrupted[action.region as usize].is_empty() {
+            return true;
+        }
+        if !ahead.iter().any(|&at| code.ops[at as usize] == Op::Act(number)) {
+            return false;
+        }
+        if action.offers.len() != offer.values.1 as usize {
+            return false;
+        }
+        action.offers.iter().enumerate().all(|(place, &(own, ty))| {
+            let known = self.value(offer, place);
+            let types = self.machine.values.types;
+            let is_one_word = types[ty.index()].words() == 1;
+            let fixed = match own {
+                OfferCode::Constant(value) => Some(value),
+                OfferCode::Slot(slot) if is_one_word && !changes(code, types, &ahead, slot) => {
+                    Some(self.slot(0, slot))
+                }
+                _ => None,
+            };
+            known == OPEN || fixed.is_none_or(|fixed| u64::from(fixed) == known)
+        })
     }
 
     /// One of the parts of an offer, as a partner of the others.
@@ -267,4 +313,57 @@ impl LntWorker<'_> {
         }
         text
     }
+}
+
+/// All instructions that a region may still come to, with those that compute and receive what it offers.
+fn ahead(code: &Code, from: u32) -> Vec<u32> {
+    let mut found: Vec<u32> = Vec::new();
+    let mut known = FxHashSet::default();
+    let mut todo = vec![from];
+    while let Some(start) = todo.pop() {
+        for at in silent(code, start) {
+            if !known.insert(at) {
+                continue;
+            }
+            found.push(at);
+            match code.ops[at as usize] {
+                Op::Choice(number) => todo.extend_from_slice(&code.choices[number as usize]),
+                Op::AnyValue(..) | Op::Fork(_) => todo.push(at + 1),
+                Op::Act(number) => {
+                    let action = &code.actions[number as usize];
+                    todo.push(at + 1);
+                    todo.extend(action.guard);
+                    todo.extend(action.offers.iter().filter_map(|(offer, _)| match *offer {
+                        OfferCode::Computed(address) | OfferCode::Pattern { address, .. } => Some(address),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Whether any of these instructions changes a slot.
+fn changes(code: &Code, types: &[Representation], instructions: &[u32], slot: u32) -> bool {
+    let holds = |first: u32, words: u32| (first..first + words).contains(&slot);
+    let words = |ty: TypeId| types[ty.index()].words();
+    instructions.iter().any(|&at| match code.ops[at as usize] {
+        Op::StoreSlot(first) => first == slot,
+        Op::StoreSlots(first, words) => holds(first, words),
+        Op::StoreElement(part) => {
+            let (first, words) = code.parts[part as usize].whole;
+            holds(first, words)
+        }
+        Op::AnyValue(first, ty) => holds(first, words(ty)),
+        Op::Act(number) => {
+            let offers = &code.actions[number as usize].offers;
+            offers.iter().any(|&(offer, ty)| match offer {
+                OfferCode::Variable(first) => holds(first, words(ty)),
+                _ => false,
+            })
+        }
+        _ => false,
+    })
 }
