@@ -100,8 +100,8 @@ impl Condition {
             };
             holds != test.negated
         };
-        let alternative = |tests: &Vec<Test>| tests.iter().map(test).fold(true, |all, one| all && one);
-        self.alternatives.iter().map(alternative).fold(false, |any, one| any || one)
+        let alternative = |tests: &&Vec<Test>| tests.iter().filter(|one| !test(one)).count() == 0;
+        self.alternatives.iter().filter(alternative).count() > 0
     }
 
     /// The variables that no state had which it was asked about.
@@ -161,10 +161,7 @@ impl Operator {
 }
 
 /// The values of the variables of a state that are wanted by their full name or their own.
-fn variables<'s>(
-    state: &'s [InstanceValues],
-    wanted: impl Fn(&str, &str) -> bool,
-) -> impl Iterator<Item = &'s str> {
+fn variables(state: &[InstanceValues], wanted: impl Fn(&str, &str) -> bool) -> impl Iterator<Item = &str> {
     let all = state.iter().flat_map(|part| part.values.iter().map(move |value| (part, value)));
     all.filter(move |(part, value)| {
         let dot = if part.instance.is_empty() { "" } else { "." };

@@ -98,9 +98,9 @@ fn classes(picture: &Picture, relation: Relation) -> Option<Vec<Vec<u32>>> {
     let uniform = is_uniform(picture);
     let silent = silent_steps(picture);
     let mut known = rustc_hash::FxHashMap::default();
-    for at in 0..picture.targets.len() {
+    for (at, &silent) in silent.iter().enumerate() {
         let (number, tag) = (picture.labels[at], if uniform { Tag::Neutral as u8 } else { picture.tags[at] });
-        let label = match silent[at] {
+        let label = match silent {
             true => LabelId::TAU,
             false => *known.entry((number, tag)).or_insert_with(|| builder.label(&format!("{number} {tag}"))),
         };

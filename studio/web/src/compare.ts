@@ -29,6 +29,7 @@ export class ComparePanel {
   private shown: LiveProject | null = null;
   private found: Compared | null = null;
   private cursor = 0;
+  private labelled = false;
   /** Counts questions: the answer to an earlier one is not shown. */
   private asked = 0;
 
@@ -81,6 +82,12 @@ export class ComparePanel {
     if (this.found) this.walk();
   }
 
+  /** Labels are shown in both pictures, or in none. */
+  labels(shown: boolean): void {
+    this.labelled = shown;
+    this.space?.setLabels(shown);
+  }
+
   private async run(): Promise<void> {
     const project = this.host.project();
     const other = Number(this.other.value);
@@ -108,6 +115,7 @@ export class ComparePanel {
     this.shown = other;
     const space = this.space;
     space.setPalette(this.palette());
+    space.setLabels(this.labelled);
     const summary = await other.summary();
     const scene = await other.scene();
     if (number !== this.asked) return;

@@ -60,6 +60,8 @@ export class Listing {
       this.render();
     } else new Set([...before, ...this.lit.flatMap((place) => this.linesIn(place))]).forEach((line) => this.fill(line));
     const bright = this.body.querySelector("mark") ?? this.body.querySelector(".lit");
+    // The start of the line is seen, unless what is lit lies far to the right.
+    this.body.scrollLeft = 0;
     bright?.scrollIntoView({ block: "center", inline: "nearest" });
   }
 

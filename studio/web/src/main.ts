@@ -487,6 +487,7 @@ class Page {
       }
       this.editor.complain(status.failure?.messages ?? []);
       if (ended && status.failure) this.tellFailure(status.failure);
+      this.advise();
     }
     if (status.generation > 0 && status.scene !== this.sceneVersion) {
       const scene = await backend.scene();
@@ -499,6 +500,9 @@ class Page {
       this.atRest = false;
       // A super-node that opens leaves the view where it is.
       const arranged = `${status.generation} ${status.detail} ${status.relation} ${status.shape}`;
+      // A large system that is small when it is reduced.
+      const large = status.relation !== null && !this.arranged.startsWith(`${status.generation} `);
+      if (large) this.say(`This system is large, so ${status.relation}-equivalent states are drawn as one. The menu at the top says “${this.reducing.options[0]!.text}” for all of them.`);
       if (arranged !== this.arranged) this.follow(arranged);
       this.showSizes();
       this.advise();
@@ -572,7 +576,7 @@ class Page {
 
   /** Says what to do next where the picture does not. */
   private advise(): void {
-    this.advice.show(this.summary, this.scene?.edges.length ?? 0, this.space.shownEdges());
+    this.advice.show(this.summary, this.status?.failure?.summary ?? null, this.scene?.edges.length ?? 0, this.space.shownEdges());
   }
 
   private edit(): void {
@@ -603,7 +607,7 @@ class Page {
     const why = relation ? ` (${relation}-equivalent states are one)` : "";
     const part = scene.nodes.length < summary.nodes ? `, drawn as ${count(scene.nodes.length, "node")}${why}` : "";
     this.reducing.value = relation ?? "";
-    this.sizes.textContent = `${count(summary.nodes, "state")}, ${count(summary.transitions, "transition")}${part}`;
+    this.sizes.textContent = this.sizes.title = `${count(summary.nodes, "state")}, ${count(summary.transitions, "transition")}${part}`;
     const detail = document.getElementById("detail");
     if (detail) detail.textContent = this.status?.detail === "all" ? "Collapse" : "All states";
     const shape = document.getElementById("shape-button");
@@ -646,6 +650,7 @@ class Page {
     const palette = this.palette;
     for (const [tag, colour] of Object.entries(palette.tags)) document.documentElement.style.setProperty(`--${tag}`, colour);
     document.documentElement.style.setProperty("--path", palette.path);
+    document.documentElement.style.setProperty("--found", palette.found);
     this.space.setPalette(palette);
     this.compare.theme();
     this.legend.show(palette, this.summary?.explanation ?? null);
@@ -892,6 +897,7 @@ class Page {
     this.labelsShown = !this.labelsShown;
     document.getElementById("labels")?.classList.toggle("on", this.labelsShown);
     this.space.setLabels(this.labelsShown);
+    this.compare.labels(this.labelsShown);
   }
 
   private async run(texts: Texts): Promise<void> {

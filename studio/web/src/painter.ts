@@ -64,7 +64,8 @@ export class Painter {
       if (number !== this.asked) return;
       const first = found.nodes[0];
       this.result.replaceChildren(
-        `It holds in ${count(found.total, "state")}. `,
+        make("i", { className: "dot painted" }),
+        ` It holds in ${count(found.total, "state")}. `,
         ...(first === undefined ? [] : [button("First", "Go to the first of them", () => this.visit(first), "first-painted")]),
         ...found.notes.map((note) => make("div", { className: "warning", textContent: note })),
       );

@@ -406,7 +406,8 @@ export class Space {
       (painted ? this.mixed(colour, node) : colour).toArray(fill.array, 3 * node);
     }
     fill.needsUpdate = true;
-    this.draw();
+    // What it holds for is drawn larger.
+    this.applyFilter();
   }
 
   /** How much of a drawn node the condition holds for, or nothing without one. */
@@ -426,6 +427,11 @@ export class Space {
 
   /** How large a node is drawn, in units of space. */
   private size(node: number): number {
+    const share = this.painted?.get(node) ?? 0;
+    return share > 0 ? Math.max(0.3, this.plainSize(node)) : this.plainSize(node);
+  }
+
+  private plainSize(node: number): number {
     const flags = this.scene!.flags[node]!;
     if (flags & FLAG.region) return 0.3 + 0.09 * Math.log2(this.scene!.sizes[node]!);
     if (flags & FLAG.initial) return 0.36;
@@ -1000,7 +1006,7 @@ export class Space {
   follow(nodes: number[]): void {
     const outside = (node: number) => {
       const at = this.point(node).project(this.camera);
-      return !(Math.abs(at.x) < 0.75 && Math.abs(at.y) < 0.75 && at.z < 1);
+      return !(Math.abs(at.x) < 0.92 && Math.abs(at.y) < 0.92 && at.z < 1);
     };
     window.cancelAnimationFrame(this.travel ?? 0);
     if (this.positions.length === 0 || !nodes.some(outside)) return;

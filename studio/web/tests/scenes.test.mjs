@@ -140,6 +140,7 @@ describe("reduction", () => {
     assert.equal(await tab.evaluate(() => window.studio.scene.nodes.length), 4);
     assert.match(await text("#sizes"), /8,000 states, 8,000 transitions, drawn as 4 nodes \(strong-equivalent/);
     assert.equal(await tab.inputValue("#reduce"), "strong");
+    await tab.waitForSelector("#note:not([hidden]):has-text('drawn as one')");
     await tab.keyboard.press("d");
     await tab.waitForFunction(() => window.studio.scene.nodes.length === 8_000);
   });

@@ -52,15 +52,17 @@ describe("the walk", () => {
       await tab.waitForFunction((step) => document.querySelector("#walk .step.chosen")?.textContent === window.studio.walk.path[step].label, step);
       const chosen = await tab.textContent("#walk .step.chosen");
       await tab.keyboard.press("ArrowRight");
-      await tab.waitForFunction((cursor) => window.studio.walk.cursor === cursor, step + 1);
+      await tab.waitForFunction((cursor) => window.studio.walk.cursor === cursor && window.studio.walk.here.node === window.studio.walk.node, step + 1);
       assert.equal((await walk()).path[step], chosen);
     }
     // Another one, where the user chooses so.
+    const atStart = () => tab.waitForFunction(() => window.studio.walk.path.length === 0 && document.querySelector("#here").textContent.startsWith("State 0"));
     await tab.keyboard.press("0");
-    await tab.waitForFunction(() => window.studio.walk.path.length === 0);
+    await atStart();
     const labels = await tab.locator("#walk .steps").first().locator(".step").allTextContents();
     for (let at = 0; at < labels.length; at++) {
       await tab.keyboard.press("0");
+      await atStart();
       for (let down = 0; down < at; down++) await tab.keyboard.press("ArrowDown");
       await tab.waitForFunction((at) => document.querySelector(`#on-${at}`)?.classList.contains("chosen"), at);
       await tab.keyboard.press("ArrowRight");
