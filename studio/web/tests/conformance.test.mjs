@@ -135,6 +135,7 @@ test("what is wrong with traces is told", async () => {
   // A model without traces has no such panel.
   await tab.evaluate(() => window.studio.gallery());
   await tab.click('.card[data-name="bugs/comb"]');
+  await tab.waitForFunction(() => window.studio.summary?.name === "comb");
   await settled(tab);
   assert.ok(await tab.isHidden("#tab-conformance"));
   await tab.keyboard.press("j");

@@ -128,7 +128,7 @@ describe("links", () => {
     await tab.waitForFunction(() => window.studio.walk.moment.lasso !== null);
     await tab.keyboard.press("ArrowRight");
     await tab.keyboard.press("ArrowRight");
-    await tab.waitForFunction(() => window.studio.walk.cursor === 2 && /at=2/.test(location.hash));
+    await tab.waitForFunction(() => window.studio.walk.cursor === 2 && /&at=2/.test(location.hash));
     const look = () =>
       tab.evaluate(() => {
         const { summary, walk } = window.studio;
@@ -183,6 +183,14 @@ describe("advice", () => {
     assert.equal(await advice(), null);
     await tab.keyboard.press("8");
     assert.equal(await advice(), null, "what was put away stays away");
+  });
+
+  test("is given where a model could not be opened", async () => {
+    studio = await serve(written("wrong.lnt", "module wrong is nothing end module"), written("p.mcl", "[ true* ] true"));
+    tab = await page(chrome, studio.address);
+    await tab.waitForSelector("#messages .error");
+    assert.match(await advice(), /could not be opened/);
+    assert.doesNotMatch(await tab.textContent(".left"), /no property yet/);
   });
 
   test("is given where nothing can happen, and where everything is filtered away", async () => {

@@ -82,7 +82,7 @@ describe("the token game", () => {
     await open(philosophers);
     await tab.keyboard.press("b");
     await tab.waitForSelector("#net:not([hidden])");
-    assert.match(await tab.getAttribute("#net-t0", "aria-label"), /PICKUP.*: fire, 5 ways$/);
+    assert.match(await tab.getAttribute("#net-t0", "aria-label"), /^Pickup .*: fire, 5 ways$/);
     assert.equal(await tab.getAttribute("#net-t1", "aria-disabled"), "true");
     await tab.focus("#net-t0");
     await tab.keyboard.press("Enter");
