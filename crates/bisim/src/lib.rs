@@ -38,6 +38,7 @@ mod graph;
 mod inclusion;
 mod levels;
 mod partition;
+mod play;
 mod preorder;
 mod quotient;
 mod reduce;
@@ -52,6 +53,7 @@ mod weak;
 
 pub use compare::{Comparison, Reason, Side, compare, compare_within, equivalent};
 pub use formula::{Formula, Part, PartId, Step};
+pub use play::{Play, play};
 pub use preorder::{Excess, Preorder, UnknownPreorder, excess, run_with};
 pub use reduce::{Error, Limits, classes, reduce, reduce_within};
 pub use relation::{Relation, UnknownRelation};

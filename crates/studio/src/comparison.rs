@@ -1,6 +1,6 @@
 //! Two open models compared: whether they are equivalent and, if not, what one can do and the other can't, as a walk in each.
 
-use bisim::{Comparison, Limits, Reason, Relation};
+use bisim::{Comparison, Limits, Play, Reason, Relation};
 use lts::Lts;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct Compared {
     formula: Option<String>,
     /// Labels that one of the systems can perform, the last of them after the others in one of them only.
     trace: Option<Vec<String>>,
+    /// Who chooses each step where it matters which one of several is taken, `left` or `right`; the other one can answer in
+    /// other ways as well, but not better.
+    moves: Option<Vec<&'static str>>,
     /// Who can: `left` or `right`.
     only: Option<&'static str>,
     /// What else there is to say.
@@ -74,6 +77,7 @@ pub fn compare(left: &View, right: &View, relation: &str) -> Result<Compared, Ca
         relation: relation.name(),
         formula: None,
         trace: None,
+        moves: None,
         only: None,
         remark: None,
         left: Side::default(),
@@ -97,6 +101,11 @@ pub fn compare(left: &View, right: &View, relation: &str) -> Result<Compared, Ca
                 compared.formula = formula(&reason);
                 let same = "Both can perform the same sequences of labels: they differ in when they choose.";
                 compared.remark = Some(same.into());
+                if relation == Relation::Strong
+                    && let Some(play) = bisim::play(first, second)
+                {
+                    compared.show(&play, (&one, left), (&other, right));
+                }
                 reason
             }
             Err(why) => {
@@ -110,9 +119,13 @@ pub fn compare(left: &View, right: &View, relation: &str) -> Result<Compared, Ca
         Reason::Trace { labels, only } => {
             let is_left = only == bisim::Side::Left;
             let count = |all: bool| if all { labels.len() } else { labels.len() - 1 };
-            compared.left = Side::of(&one, left, &labels[..count(is_left)], weak);
-            compared.right = Side::of(&other, right, &labels[..count(!is_left)], weak);
-            compared.only = Some(if is_left { "left" } else { "right" });
+            let run = |lts: &Lts, all: bool| {
+                let text = |label: lts::LabelId| (!label.is_tau()).then(|| lts.label(label).to_owned());
+                bisim::run_with(lts, &labels[..count(all)], weak, text).unwrap_or_default()
+            };
+            compared.left = Side::of(&one, left, &run(first, is_left), weak);
+            compared.right = Side::of(&other, right, &run(second, !is_left), weak);
+            compared.only = Some(name(only));
             compared.trace = Some(labels);
         }
         Reason::TooLarge if compared.formula.is_none() => {
@@ -130,15 +143,37 @@ fn formula(reason: &Reason) -> Option<String> {
     }
 }
 
+fn name(side: bisim::Side) -> &'static str {
+    match side {
+        bisim::Side::Left => "left",
+        bisim::Side::Right => "right",
+    }
+}
+
+impl Compared {
+    /// Shows a game that tells the systems apart.
+    fn show(&mut self, play: &Play, left: (&Opened, &View), right: (&Opened, &View)) {
+        let (longer, edges) = match play.left.len() > play.right.len() {
+            true => (left.0, &play.left),
+            false => (right.0, &play.right),
+        };
+        let system = longer.subject.lts();
+        let label = |&at: &usize| system.label(system.edges()[at].label).to_owned();
+        self.trace = Some(edges.iter().map(label).collect());
+        self.moves = Some(play.moves.iter().map(|&side| name(side)).collect());
+        self.only = play.moves.last().map(|&side| name(side));
+        self.left = Side::of(left.0, left.1, &play.left, false);
+        self.right = Side::of(right.0, right.1, &play.right, false);
+    }
+}
+
 impl Side {
-    /// A shortest walk with these labels, in what is drawn.
-    fn of(opened: &Opened, view: &View, labels: &[String], weak: bool) -> Self {
+    /// A run of the system, in what is drawn.
+    fn of(opened: &Opened, view: &View, run: &[usize], weak: bool) -> Self {
         let system: &Lts = opened.subject.lts();
-        let text = |label: lts::LabelId| (!label.is_tau()).then(|| system.label(label).to_owned());
-        let run = bisim::run_with(system, labels, weak, text).unwrap_or_default();
         let mut side = Self { after: vec![0], ..Self::default() };
         let mut node = 0;
-        for edge in run {
+        for &edge in run {
             let mut steps = opened.picture.outgoing(node);
             let Some(at) = steps.find(|&at| opened.picture.system_edges[at] as usize == edge) else {
                 side.cut = true;

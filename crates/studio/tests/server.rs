@@ -1040,6 +1040,16 @@ fn two_models_are_compared() {
     assert!(compare(&one, number(&two), "branching").json()["formula"].is_string());
     assert_eq!(compare(&one, number(&two), "stronk").status, 422);
     assert_eq!(compare(&one, 99, "strong").status, 404);
+    // The first chooses after A, the second with it: a game tells them apart.
+    let late = "des (0, 3, 4)\n(0, A, 1)\n(1, B, 2)\n(1, C, 3)\n";
+    let late = server.open_files(&[("late.aut", late)], "", None);
+    let early = "des (0, 4, 5)\n(0, A, 1)\n(0, A, 2)\n(1, B, 3)\n(2, C, 4)\n";
+    let early = server.open_files(&[("early.aut", early)], "", None);
+    let found = compare(&late, number(&early), "strong").json();
+    assert_eq!((&found["only"], &found["moves"][1]), (&"left".into(), &"left".into()));
+    assert_eq!(found["trace"].as_array().unwrap().len(), 2);
+    assert_eq!(found["left"]["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(found["right"]["steps"].as_array().unwrap().len(), 1);
     // What is safe for good is not drawn, and that is said.
     let safe = server.open_files(
         &[("three.aut", "des (0, 3, 4)\n(0, X, 3)\n(0, A, 1)\n(1, C, 2)\n")],

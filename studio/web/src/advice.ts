@@ -19,9 +19,9 @@ export class Advice {
     this.element.setAttribute("role", "note");
   }
 
-  /** Looks at a model, and at how many of its drawn transitions pass the filter. */
-  show(summary: Summary | null, drawn: number, shown: number): void {
-    const found = summary ? this.of(summary, drawn, shown) : null;
+  /** Looks at a model, at why it could not be opened, and at how many of its drawn transitions pass the filter. */
+  show(summary: Summary | null, failure: string | null, drawn: number, shown: number): void {
+    const found = summary ? this.of(summary, failure, drawn, shown) : null;
     const text = found?.[0] ?? "";
     this.element.hidden = text === "" || text === this.dismissed;
     if (!found || this.element.hidden) return;
@@ -38,9 +38,12 @@ export class Advice {
     this.element.hidden = true;
   }
 
-  private of(summary: Summary, drawn: number, shown: number): [string, HTMLElement[]] | null {
+  private of(summary: Summary, failure: string | null, drawn: number, shown: number): [string, HTMLElement[]] | null {
     const explanation = summary.explanation;
-    if (summary.nodes === 0) return null;
+    if (summary.nodes === 0) {
+      const next = failure === "cancelled" ? "opening the model was cancelled. Run it again under Edit, with Ctrl+Enter." : "the model could not be opened. Mend what is listed under Edit, and run it again with Ctrl+Enter.";
+      return failure !== null ? [`There is no picture, because ${next}`, [button("Edit", "Edit the model (M)", () => this.host.edit(), "advice-edit")]] : null;
+    }
     if (summary.transitions === 0) {
       const text = `Nothing can happen: there is ${count(summary.nodes, "state")} without any step. Look at what the model starts with, and at actions that wait for each other from the beginning.`;
       return [text, [button("Edit", "Edit the model (M)", () => this.host.edit(), "advice-edit")]];

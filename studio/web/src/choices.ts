@@ -52,7 +52,7 @@ export class Choices {
     if (!summary) return void (this.verdict.replaceChildren(), this.element.replaceChildren());
     const said: (HTMLElement | string)[] = [];
     if (!explanation) {
-      const text = summary.remark ?? "There is no property yet, so everything is neutral. Write one under Edit.";
+      const text = summary.remark ?? (summary.nodes === 0 ? "The model is not open." : "There is no property yet, so everything is neutral. Write one under Edit.");
       said.push(make("p", { className: "hint", textContent: text }));
     } else {
       const verdict = explanation.verdict ? "holds" : "is violated";

@@ -179,13 +179,16 @@ export class ComparePanel {
       const last = found.trace.length;
       const [who, not] = found.only === "left" ? [names.left, names.right] : [names.right, names.left];
       parts.push(
-        make("h3", { textContent: `Only ${who} can do this to the end` }),
+        make("h3", { textContent: found.moves ? `A walk to where only ${who} can go on` : `Only ${who} can do this to the end` }),
+        found.moves ? make("p", { className: "hint", textContent: "One of them chooses each step, and the other answers with the same label; other answers don't help it." }) : "",
         make("div", { className: "bar" }, button("◀", "One step back in both (←)", () => void this.move(-1), "compare-back"), button("▶", "One step on in both (→)", () => void this.move(1), "compare-on"), make("span", { className: "hint", id: "compare-at", textContent: `${this.cursor} of ${count(last, "step")}` })),
       );
       const list = make("ol", { id: "distinguishing" });
       found.trace.forEach((label, at) => {
         const item = make("li", { className: at < this.cursor ? "done" : "" }, button(label, "Go there in both models", () => this.go(at + 1), `compare-${at + 1}`));
-        if (at + 1 === last) item.append(make("span", { className: "hint", textContent: ` not possible here in ${not}` }));
+        const moves = found.moves?.[at];
+        if (moves) item.append(make("span", { className: "hint", textContent: ` chosen by ${names[moves]}` }));
+        if (at + 1 === last) item.append(make("span", { className: "hint", textContent: `${moves ? "," : ""} not possible here in ${not}` }));
         list.append(item);
       });
       parts.push(list);

@@ -9,6 +9,9 @@ interface Range {
   to: number;
 }
 
+/** How many lines are put into the page at once: those of a long text when they are about to be seen. */
+const PIECE = 500;
+
 export class Listing {
   readonly element = make("section", { id: "listing" });
   private tabs = make("div", { className: "tabs" });
@@ -18,10 +21,15 @@ export class Listing {
   private constructs: SourceConstruct[] = [];
   private lit: Place[] = [];
   private current = 0;
-  /** What is shown of the current file: its words, its actions by line, and an element for each line. */
+  /** What is shown of the current file: its words, its actions by line, and elements for the lines that were seen. */
   private words: Word[][] = [];
   private actions = new Map<number, SourceConstruct[]>();
   private lines: HTMLElement[] = [];
+  private pieces: HTMLElement[] = [];
+  private coming = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && this.open(this.pieces.indexOf(target as HTMLElement))), {
+    root: this.element,
+    rootMargin: "1000px 0px",
+  });
 
   /** `clicked` is told the column of a construct where one was clicked. */
   constructor(private clicked: (file: string, line: number, column?: number) => void) {
@@ -52,6 +60,8 @@ export class Listing {
       this.render();
     } else new Set([...before, ...this.lit.flatMap((place) => this.linesIn(place))]).forEach((line) => this.fill(line));
     const bright = this.body.querySelector("mark") ?? this.body.querySelector(".lit");
+    // The start of the line is seen, unless what is lit lies far to the right.
+    this.body.scrollLeft = 0;
     bright?.scrollIntoView({ block: "center", inline: "nearest" });
   }
 
@@ -66,7 +76,7 @@ export class Listing {
 
   private linesIn(place: Place): number[] {
     if (place.file !== this.files[this.current]?.name) return [];
-    const last = Math.min(place.end_line, this.lines.length);
+    const last = Math.min(place.end_line, this.words.length);
     return Array.from({ length: Math.max(0, last - place.line + 1) }, (_, at) => place.line + at);
   }
 
@@ -88,23 +98,41 @@ export class Listing {
       if (one.file !== file?.name || one.kind !== "action") continue;
       for (let line = one.line; line <= one.end_line; line++) this.actions.set(line, [...(this.actions.get(line) ?? []), one]);
     }
-    this.lines = this.words.map((_, at) => {
-      const line = make("div", { id: `line-${at + 1}`, data: { line: String(at + 1) } });
-      const press = pressable(line, () => this.clicked(file!.name, at + 1));
-      press.onclick = (event) => {
-        const construct = (event.target as HTMLElement).closest<HTMLElement>("[data-column]");
-        this.clicked(file!.name, at + 1, construct ? Number(construct.dataset["column"]) : undefined);
-      };
-      return line;
+    this.lines = [];
+    this.coming.disconnect();
+    this.pieces = Array.from({ length: Math.ceil(this.words.length / PIECE) }, (_, at) => {
+      const piece = make("div", { className: "piece" });
+      piece.style.setProperty("--lines", String(Math.min(PIECE, this.words.length - at * PIECE)));
+      return piece;
     });
-    this.lines.forEach((_, at) => this.fill(at + 1));
-    refill(this.body, this.lines);
+    if (this.pieces.length === 1) this.open(0);
+    else this.pieces.forEach((piece) => this.coming.observe(piece));
+    refill(this.body, this.pieces);
+    for (const place of this.lit) this.linesIn(place).forEach((line) => this.fill(line));
+  }
+
+  /** Puts the lines of a piece into the page. */
+  private open(at: number): void {
+    const piece = this.pieces[at];
+    const file = this.files[this.current]?.name;
+    if (!piece || !file || piece.hasChildNodes()) return;
+    this.coming.unobserve(piece);
+    for (let number = at * PIECE + 1; number <= Math.min(this.words.length, (at + 1) * PIECE); number++) {
+      const line = make("div", { id: `line-${number}`, data: { line: String(number) } });
+      pressable(line, () => this.clicked(file, number)).onclick = (event) => {
+        const construct = (event.target as HTMLElement).closest<HTMLElement>("[data-column]");
+        this.clicked(file, number, construct ? Number(construct.dataset["column"]) : undefined);
+      };
+      this.lines[number - 1] = line;
+      piece.append(line);
+      this.fill(number);
+    }
   }
 
   /** Fills a line: its words, cut where constructs and what is lit start and end. */
   private fill(number: number): void {
     const line = this.lines[number - 1];
-    if (!line) return;
+    if (!line) return this.open(Math.floor((number - 1) / PIECE));
     const file = this.files[this.current]!.name;
     const here = this.actions.get(number) ?? [];
     const starting = here.filter((one) => one.line === number);

@@ -22,12 +22,13 @@ import { Painter } from "./painter";
 import { DARK, LIGHT } from "./palette";
 import { dotOf, MOST_LINES, pngOf, svgOf } from "./pictures";
 import { PropertyTable } from "./properties";
+import { savingSheet } from "./saving";
 import { remember, remembered } from "./settings";
 import { Space, type Hit } from "./space";
 import "./style.css";
 import { Suspects } from "./suspects";
+import { Tooltip } from "./tooltip";
 import { TracePanel } from "./trace";
-import { flat } from "./values";
 import { Walk } from "./walk";
 import { FLAG, KINDS, MERGING, REGION, SEVERAL, TAGS, type Choice, type Counterexample, type Drawing, type Look, type Place, type Scene, type SceneChange, type Status, type Summary, type Texts, type Transition } from "./wire";
 
@@ -61,7 +62,12 @@ class Page {
   private link: Link | null = null;
 
   private holder = make("div", { id: "space" });
-  private tooltip = make("div", { id: "tooltip", hidden: true });
+  private tooltip = new Tooltip({
+    backend: () => this.asked(),
+    scene: () => this.scene,
+    summary: () => this.summary,
+    labelOf: (scene, edge) => this.labelOf(scene, edge),
+  });
   private note = new Note();
   private dialogs = new Dialogs();
   private progress = make("div", { id: "progress", hidden: true });
@@ -225,7 +231,7 @@ class Page {
     );
     const left = make("aside", { className: "left" }, this.finder.element, this.painter.element, this.properties.element, this.choices.verdict, this.suspects.element, this.choices.element, this.legend.element);
     left.setAttribute("aria-label", "Property and legend");
-    this.holder.append(this.advice.element, this.tooltip, this.progress);
+    this.holder.append(this.advice.element, this.tooltip.element, this.progress);
     const offered = (Object.keys(panels) as Panel[]).filter((panel) => live || !["edit", "coverage", "conformance", "compare"].includes(panel));
     const columns = new Columns(panels, offered, left, [this.holder, this.compare.holder], (panel) => {
       if (panel === "trace") void this.trace.show(this.walk.moment);
@@ -401,7 +407,8 @@ class Page {
     this.conformance.show(null);
     this.showConformance(0);
     this.arranged = "";
-    this.lost.hidden = this.progress.hidden = this.tooltip.hidden = this.closing.hidden = true;
+    this.tooltip.hide();
+    this.lost.hidden = this.progress.hidden = this.closing.hidden = true;
     this.property.hidden = this.starts.hidden = true;
     this.title.textContent = this.sizes.textContent = "";
     this.space.empty();
@@ -480,6 +487,7 @@ class Page {
       }
       this.editor.complain(status.failure?.messages ?? []);
       if (ended && status.failure) this.tellFailure(status.failure);
+      this.advise();
     }
     if (status.generation > 0 && status.scene !== this.sceneVersion) {
       const scene = await backend.scene();
@@ -568,7 +576,7 @@ class Page {
 
   /** Says what to do next where the picture does not. */
   private advise(): void {
-    this.advice.show(this.summary, this.scene?.edges.length ?? 0, this.space.shownEdges());
+    this.advice.show(this.summary, this.status?.failure?.summary ?? null, this.scene?.edges.length ?? 0, this.space.shownEdges());
   }
 
   private edit(): void {
@@ -666,13 +674,13 @@ class Page {
         const hit = this.space.pick(event.offsetX, event.offsetY);
         if (JSON.stringify(hit) !== JSON.stringify(last)) {
           last = hit;
-          void this.hover(hit, event.offsetX, event.offsetY);
+          void this.tooltip.show(hit, event.offsetX, event.offsetY);
         }
       });
     });
     canvas.addEventListener("pointerleave", () => {
       last = null;
-      this.tooltip.hidden = true;
+      this.tooltip.hide();
     });
     canvas.addEventListener("click", (event) => {
       if (moved < 6) void this.select(this.space.pick(event.offsetX, event.offsetY));
@@ -685,49 +693,6 @@ class Page {
 
   private isRegion(node: number): boolean {
     return ((this.scene?.flags[node] ?? 0) & FLAG.region) !== 0;
-  }
-
-  private hovered = 0;
-
-  private async hover(hit: Hit, x: number, y: number): Promise<void> {
-    const number = ++this.hovered;
-    if (!hit || !this.scene) {
-      this.tooltip.hidden = true;
-      return;
-    }
-    const lines: (HTMLElement | string)[] = [];
-    try {
-      if ("edge" in hit) {
-        lines.push(make("b", { textContent: this.labelOf(this.scene, hit.edge) }));
-        const answer = await this.asked().edge(this.scene.edges[hit.edge]!);
-        lines.push(make("div", { className: answer.tag, textContent: answer.tag }));
-        const actions = answer.constructs.filter((one) => one.kind === "action");
-        actions.forEach((one) => lines.push(make("div", { textContent: `${short(one.file)}:${one.line} in ${one.process}: ${this.sourceLine(one.file, one.line)}` })));
-      } else if (this.isRegion(hit.node)) {
-        const kind = this.scene.flags[hit.node]! & 7;
-        const what = kind > 0 ? `, neighbourhoods ${KINDS[kind - 1]}` : this.summary?.explanation?.verdict === false ? " without a choice" : "";
-        lines.push(make("b", { textContent: count(this.scene.sizes[hit.node]!, "state") + what }));
-        lines.push(make("div", { textContent: "double click or press O to open" }));
-      } else {
-        const state = await this.asked().state(this.scene.nodes[hit.node]!);
-        lines.push(make("b", { textContent: state.sink ? "sink: safe for good" : `state ${state.state}` }));
-        if (state.initial) lines.push(make("div", { textContent: "initial" }));
-        if (state.goal) lines.push(make("div", { className: "incorrect", textContent: "the property is violated here" }));
-        if (state.kind) lines.push(make("div", { textContent: `neighbourhood ${state.kind}, choice ${(state.choice ?? 0) + 1}` }));
-        flat(state.instances).slice(0, 12).forEach(([name, value]) => lines.push(make("div", { textContent: `${name} = ${value}` })));
-      }
-    } catch (error) {
-      lines.push(make("div", { textContent: (error as Error).message }));
-    }
-    if (number !== this.hovered) return;
-    this.tooltip.replaceChildren(...lines);
-    this.tooltip.hidden = false;
-    this.tooltip.style.left = `${Math.min(x + 14, this.holder.clientWidth - 260)}px`;
-    this.tooltip.style.top = `${Math.min(y + 14, this.holder.clientHeight - 40 - 16 * lines.length)}px`;
-  }
-
-  private sourceLine(file: string, line: number): string {
-    return this.summary?.files.find((one) => one.name === file)?.text.split("\n")[line - 1]?.trim() ?? "";
   }
 
   async select(hit: Hit): Promise<void> {
@@ -960,27 +925,11 @@ class Page {
     }
   }
 
-  /** What can be saved. */
   private saving(): void {
     if (this.dialogs.top) return;
     const close = () => this.dialogs.close();
-    const row = (id: string, text: string, about: string, does: () => void) => {
-      const one = button("", about, () => (close(), does()), id);
-      one.className = "card";
-      one.append(make("b", { textContent: text }), make("span", { textContent: about }));
-      return one;
-    };
-    const sheet = make(
-      "div",
-      { className: "sheet", id: "saving" },
-      make("h1", { textContent: "Save" }),
-      row("save-png", "PNG (S)", "The picture, with its labels and the legend", () => void this.savePicture("png")),
-      row("save-svg", "SVG", "The same as shapes, for papers and slides", () => void this.savePicture("svg")),
-      row("save-dot", "DOT", "What is shown as a graph, for Graphviz and other programs", () => void this.savePicture("dot")),
-      this.snapshot ? "" : row("save-page", "Page (E)", "This view as a page that works without the program", () => void this.share()),
-      button("Close", "Close (Esc)", close),
-    );
-    this.dialogs.open(sheet, close);
+    const page = this.snapshot ? null : () => void this.share();
+    this.dialogs.open(savingSheet({ picture: (format) => void this.savePicture(format), page }, close), close);
   }
 
   async share(): Promise<void> {

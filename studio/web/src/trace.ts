@@ -99,7 +99,7 @@ export class TracePanel {
       if (values.length > 0 && !names.includes(instance)) names.push(instance);
     }
     const head = make("tr", {}, make("th", { textContent: "#", scope: "col" }), make("th", { textContent: "step", scope: "col" }));
-    names.forEach((name) => head.append(make("th", { textContent: name || "values", scope: "col", className: "lane" })));
+    names.forEach((name) => head.append(make("th", { textContent: name || "values", scope: "col", className: name ? "lane" : "lane whole" })));
     const body = make("tbody");
     if (this.from === 0 || table.states.length > 0) {
       const word = this.from === 0 ? "start" : `after step ${this.from}`;
@@ -131,12 +131,13 @@ export class TracePanel {
       if (lane > first && lane <= last) strip.append(make("i", { className: "to" }));
       if (lane >= first && lane < last) strip.append(make("i", { className: "from" }));
       if (touched.includes(lane)) strip.append(make("i", { className: "dot", title: `${name || "it"} takes part` }));
-      const cell = make("td", { className: "lane" }, strip);
+      // What belongs to nobody in particular is no lane.
+      const cell = make("td", { className: name ? "lane" : "lane whole" }, name ? strip : "");
       const values = state.find((one) => one.instance === name)?.values ?? [];
       for (const { name: variable, value, before, changed } of values) {
         if (!changed && !start && !this.all) continue;
         const text = changed && before !== undefined && !this.all ? `${variable} ${before} → ${value}` : `${variable} = ${value}`;
-        cell.append(make("div", { className: changed ? "value changed" : "value", textContent: text, title: changed && before !== undefined ? `before: ${before}` : "" }));
+        cell.append(make("div", { className: changed ? "value changed" : "value", textContent: text }));
       }
       row.append(cell);
     });

@@ -365,6 +365,8 @@ export interface Compared {
   relation: string;
   formula: string | null;
   trace: string[] | null;
+  /** Who chooses each step, where that matters; the other one answers. */
+  moves: ("left" | "right")[] | null;
   only: "left" | "right" | null;
   remark: string | null;
   left: ComparedSide;

@@ -89,6 +89,17 @@ test("all properties, searching, and what was found", async () => {
   await tab.press("#search", "Enter");
   await tab.waitForSelector("#found .hit");
   await check("properties and search");
+  // Another model beside this one.
+  await tab.keyboard.press("Escape");
+  await tab.click("#models");
+  await tab.click('.card[data-name="bugs/comb"]');
+  await tab.waitForFunction(() => window.studio.summary?.name === "comb");
+  await settled(tab);
+  await tab.click("#tab-compare");
+  await tab.waitForSelector("#compare-with option", { state: "attached" });
+  await tab.click("#compare-run");
+  await tab.waitForFunction(() => document.querySelector("#compared").textContent !== "");
+  await check("compare");
 });
 
 test("the editor, with errors", async () => {

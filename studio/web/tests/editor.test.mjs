@@ -39,6 +39,17 @@ test("a text of 50,000 lines is edited where it is seen, and only that is part o
   const filler = Array.from({ length: 50_000 }, (_, at) => `   -- line ${at} of a long text`).join("\n");
   await open(written("long.lnt", `module long is\n${filler}\nprocess MAIN [A, B : none] is\n   select A [] B end select\nend process\nend module\n`));
   await settled(tab);
+  // The source as well: a line is there when it is needed.
+  const listed = () => tab.locator("#listing .code-line").count();
+  assert.ok((await listed()) < 3_000, `${await listed()} lines`);
+  await tab.keyboard.press("ArrowRight");
+  await tab.waitForFunction(() => window.studio.listing.litLines().length > 0);
+  assert.deepEqual(await tab.evaluate(() => window.studio.listing.litLines()), [50_003]);
+  await tab.waitForFunction(() => {
+    const [line, panel] = [document.querySelector("#line-50003"), document.querySelector("#listing")].map((one) => one.getBoundingClientRect());
+    return line.top >= panel.top && line.bottom <= panel.bottom;
+  });
+  assert.ok((await listed()) < 3_000, `${await listed()} lines`);
   await tab.keyboard.press("m");
   const drawn = () => tab.locator("#text .cm-line").count();
   assert.ok((await drawn()) < 500, `${await drawn()} lines`);

@@ -185,6 +185,14 @@ describe("advice", () => {
     assert.equal(await advice(), null, "what was put away stays away");
   });
 
+  test("is given where a model could not be opened", async () => {
+    studio = await serve(written("wrong.lnt", "module wrong is nothing end module"), written("p.mcl", "[ true* ] true"));
+    tab = await page(chrome, studio.address);
+    await tab.waitForSelector("#messages .error");
+    assert.match(await advice(), /could not be opened/);
+    assert.doesNotMatch(await tab.textContent(".left"), /no property yet/);
+  });
+
   test("is given where nothing can happen, and where everything is filtered away", async () => {
     const stuck = written("stuck.lnt", "module stuck is process MAIN [A, B : none] is par A, B in A; B || B; A end par end process end module");
     await open(stuck);

@@ -194,6 +194,8 @@ describe("comparison", () => {
     await tab.click("#compare-run");
     await tab.waitForSelector("#compare-formula");
     assert.match(await text("#compared"), /differ in when they choose/);
+    // Early has chosen already when late chooses.
+    assert.match(await text("#distinguishing"), /A chosen by \w+(B|C) chosen by late, not possible here in early/);
     await tab.selectOption("#compare-by", "trace");
     await tab.click("#compare-run");
     await tab.waitForFunction(() => /are equivalent \(trace\)/.test(document.querySelector("#compared").textContent));

@@ -30,6 +30,19 @@ async function traceTable() {
   await close();
 }
 
+/** The walk beside the text that it comes from. */
+async function besides() {
+  const { tab, close } = await open("models/bugs/comb.lnt", "models/bugs/comb.mcl");
+  await tab.keyboard.press("\\");
+  await tab.keyboard.press("l");
+  await tab.keyboard.press("n");
+  await tab.keyboard.press("ArrowRight");
+  await tab.waitForFunction(() => window.studio.walk.cursor === 1 && window.studio.listing.litLines().length > 0);
+  await tab.waitForTimeout(800);
+  await tab.screenshot({ path: `${folder}/studio-beside.png` });
+  await close();
+}
+
 /** Two machines, one of which gives change. */
 async function comparison() {
   const machine = (more) => Buffer.from(`module machine is process MAIN [COIN, TEA, COFFEE, CHANGE : none] is loop COIN; select TEA [] COFFEE${more} end select end loop end process end module`);
@@ -58,6 +71,7 @@ async function comparison() {
 try {
   for (const name of ["comb", "spider_web", "flower", "frontiers", "unique_choice", "isolated", "all_wrong"]) {
     const { tab, close } = await open(`models/bugs/${name}.lnt`, `models/bugs/${name}.mcl`);
+    await tab.evaluate(() => (document.querySelector("#advice").hidden = true));
     await tab.locator("#space").screenshot({ path: `${folder}/bugs/${name}.png` });
     if (name === "flower") {
       await tab.keyboard.press("]");
@@ -72,6 +86,7 @@ try {
   await tab.waitForSelector("#covered .code-line");
   await tab.screenshot({ path: `${folder}/studio-coverage.png` });
   await close();
+  await besides();
   await traceTable();
   await comparison();
 } finally {
