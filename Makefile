@@ -17,7 +17,7 @@ page:
 	else echo "npm is missing: the program is built without the page of watershed studio"; fi
 
 $(PACKAGES): $(WEB)/package.json $(WEB)/package-lock.json
-	cd $(WEB) && npm install --no-save
+	cd $(WEB) && npm install --no-save --no-audit --no-fund --fetch-timeout=60000
 	touch $@
 
 $(PAGE): $(PACKAGES) $(WEB)/index.html $(WEB)/vite.config.ts $(wildcard $(WEB)/src/*)
@@ -57,7 +57,7 @@ redis:
 # The page in a real browser.
 test-page: page chromium
 	test -n "$(BUILT)" || $(CARGO) build -p cli
-	cd $(WEB) && WATERSHED=$(CURDIR)/target/debug/watershed timeout 900 npm test
+	cd $(WEB) && WATERSHED=$(CURDIR)/target/debug/watershed timeout 1200 npm test
 
 .PHONY: chromium
 chromium:
