@@ -494,3 +494,16 @@ end module
     assert_eq!((&waiting[0]["offer"], &waiting[0]["action"]["column"]), (&"TAKE !2".into(), &23.into()));
     assert!(found["waiting_cycle"].as_array().is_some_and(|cycle| cycle.len() >= 2));
 }
+
+/// Everybody holds a fork and waits for the next one: who could help is known by the values that are offered.
+#[test]
+fn who_could_help_is_known_by_values() {
+    let model = "models/philosophers/philosophers.lnt";
+    let found = json(&[model, "models/philosophers/properties.mcl", "--property", "no_deadlock"]);
+    let first = &found["waiting"][0];
+    assert_eq!(
+        (&first["offer"], &first["partners"]),
+        (&"TAKE !0 !1".into(), &serde_json::json!(["FORK (1)"]))
+    );
+    assert_eq!(found["waiting_cycle"].as_array().map(Vec::len), Some(10));
+}
