@@ -11,9 +11,11 @@ use crate::settings::Settings;
 
 /// What the program did in one execution.
 ///
-/// ```no_run
-/// # let execution: campaign::Execution = unimplemented!();
-/// println!("{} states by {}", execution.states.len(), execution.schedule);
+/// ```
+/// let states = vec![serde_json::json!({ "n": 0 }), serde_json::json!({ "n": 1 })];
+/// let execution =
+///     campaign::Execution { states, schedule: "0,1".into(), end: campaign::End::Finished, message: None };
+/// assert_eq!(execution.states.len(), 2);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Execution {

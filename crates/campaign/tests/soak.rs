@@ -57,28 +57,3 @@ fn workers_and_broker_are_killed_and_nothing_is_lost_or_counted_twice() {
     let jobs = outcome.jobs();
     eprintln!("{killed} kills, {} jobs, {} sequences in {:?}", jobs.done, outcome.sequences, since.elapsed());
 }
-
-/// `cargo test --release -p campaign --test soak -- --ignored --nocapture` prints how much a store takes for small jobs.
-#[test]
-#[ignore = "prints figures and asserts nothing about them"]
-fn how_many_jobs_are_done_in_a_second() {
-    let graph = Graph { seed: 41, nodes: 60_000, plain: true };
-    let settings = settings(graph, 2, StartMode::State);
-    let report = |store: &str, threads: usize, place: &Place| {
-        let since = Instant::now();
-        let outcome = run(place, &settings, threads);
-        let seconds = since.elapsed().as_secs_f64();
-        let (jobs, sequences) = (outcome.jobs().done, outcome.sent);
-        let rates = (jobs as f64 / seconds, sequences as f64 / seconds);
-        eprintln!(
-            "{store}, {threads} threads: {jobs} jobs in {seconds:.1} s, {:.0} jobs/s, {:.0} sequences/s",
-            rates.0, rates.1
-        );
-    };
-    for threads in [1, 2, 4] {
-        let folder = tempfile::tempdir().unwrap();
-        report("folder", threads, &Place::folder(folder.path().join("campaign")));
-        let Some(server) = Server::start(&[]) else { return };
-        report("broker", threads, &server.place("speed"));
-    }
-}

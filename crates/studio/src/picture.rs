@@ -233,8 +233,32 @@ impl Picture {
     }
 }
 
+/// Systems in which something is violated, for tests.
+#[cfg(test)]
+pub(crate) mod samples {
+    /// Calls `look` with the tagged part of each of these systems that violates a property, and its seed.
+    pub fn each_tagged(count: u64, sample: &lts::RandomSystem, mut look: impl FnMut(&explain::Tagged, u64)) {
+        let mut sources = source::Sources::new();
+        let never = logic::never("a1", &mut sources).unwrap();
+        let property = explain::Property::of(&never.formula).unwrap();
+        for seed in 0..count {
+            let system = lts::RandomSystem { seed, ..sample.clone() }.draw().unwrap();
+            let tagged = property.tag(&system, &Default::default(), &lts::Progress::new());
+            if let Ok(Some(tagged)) = tagged {
+                look(&tagged, seed);
+            }
+        }
+    }
+
+    /// A system with layers, so that steps can decide.
+    pub fn layered(states: usize, transitions: usize, labels: usize, internal: f64) -> lts::RandomSystem {
+        lts::RandomSystem { states, transitions, labels, internal, shape: lts::Shape::Layered, seed: 0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::samples::{each_tagged, layered};
     use super::*;
 
     #[test]
@@ -249,24 +273,9 @@ mod tests {
 
     #[test]
     fn steps_that_matter_are_those_of_neighbourhoods() {
-        let mut sources = source::Sources::new();
-        let never = logic::never("a1", &mut sources).unwrap();
-        let property = explain::Property::of(&never.formula).unwrap();
         let mut seen = 0;
-        for seed in 0..40 {
-            let spec = lts::RandomSystem {
-                states: 30,
-                transitions: 45,
-                labels: 6,
-                internal: 0.2,
-                shape: lts::Shape::Layered,
-                seed,
-            };
-            let system = spec.draw().unwrap();
-            let Ok(Some(tagged)) = property.tag(&system, &Default::default(), &lts::Progress::new()) else {
-                continue;
-            };
-            let picture = Picture::of_tagged(&tagged, None);
+        each_tagged(40, &layered(30, 45, 6, 0.2), |tagged, seed| {
+            let picture = Picture::of_tagged(tagged, None);
             for run in tagged.shortest_runs(5) {
                 let kept = tagged.abstraction(&run, None);
                 for (at, step) in run.steps.iter().enumerate() {
@@ -286,7 +295,7 @@ mod tests {
                         .all(|follows| follows)
                 );
             }
-        }
+        });
         assert!(seen > 50, "{seen}");
     }
 }

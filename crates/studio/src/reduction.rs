@@ -151,6 +151,7 @@ fn on_internal_cycles(picture: &Picture, among: &[bool]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::samples::{each_tagged, layered};
     use crate::regions::Detail;
     use crate::scene::{REGION, Scene};
 
@@ -194,24 +195,9 @@ mod tests {
 
     #[test]
     fn tags_are_kept_apart() {
-        let mut sources = source::Sources::new();
-        let never = logic::never("a1", &mut sources).unwrap();
-        let property = explain::Property::of(&never.formula).unwrap();
         let mut merged = 0;
-        for seed in 0..60 {
-            let spec = lts::RandomSystem {
-                states: 40,
-                transitions: 60,
-                labels: 4,
-                internal: 0.4,
-                shape: lts::Shape::Layered,
-                seed,
-            };
-            let system = spec.draw().unwrap();
-            let Ok(Some(tagged)) = property.tag(&system, &Default::default(), &lts::Progress::new()) else {
-                continue;
-            };
-            let picture = Picture::of_tagged(&tagged, None);
+        each_tagged(60, &layered(40, 60, 4, 0.4), |tagged, seed| {
+            let picture = Picture::of_tagged(tagged, None);
             for relation in RELATIONS {
                 let reduction = Reduction::new(&picture, relation).unwrap();
                 let scene = Scene::new(&picture, &reduction.regions, Detail::Reduced, Some(&reduction));
@@ -227,7 +213,7 @@ mod tests {
                     assert!(is_uniform(&picture) || picture.tags[at] == Tag::Neutral as u8);
                 }
             }
-        }
+        });
         assert!(merged > 100, "{merged}");
     }
 }

@@ -68,3 +68,17 @@ export function save(name: string, content: Blob): void {
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
+
+/** Asks when typing pauses for so many milliseconds, or with Enter; Escape clears. Gives how to forget what is to be asked. */
+export function whileTyping(input: HTMLInputElement, pause: number, ask: () => void, clear: () => void): () => void {
+  let timer: number | undefined;
+  input.oninput = () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(ask, pause);
+  };
+  input.onkeydown = (event) => {
+    if (event.key === "Enter") ask();
+    if (event.key === "Escape") clear();
+  };
+  return () => window.clearTimeout(timer);
+}

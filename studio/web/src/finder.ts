@@ -1,5 +1,5 @@
 // Searching labels and states by a regular expression, as one types.
-import { count, make } from "./dom";
+import { count, make, whileTyping } from "./dom";
 import { literally } from "./pattern";
 import type { Found } from "./wire";
 
@@ -7,7 +7,7 @@ import type { Found } from "./wire";
 const PAUSE = 200;
 
 export class Finder {
-  private timer: number | undefined;
+  private forget: () => void;
   readonly element = make("section", { id: "finder" });
   private input = make("input", { type: "search", id: "search", placeholder: "Search", ariaLabel: "Search" });
   private among = make("select", { id: "among", title: "What to search", ariaLabel: "What to search" });
@@ -25,14 +25,7 @@ export class Finder {
     this.input.title = "Labels, or values of states such as round = 3; case is ignored (/)";
     this.input.setAttribute("aria-label", "Search labels or states");
     this.among.setAttribute("aria-label", "What to search");
-    this.input.oninput = () => {
-      window.clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => void this.go(), PAUSE);
-    };
-    this.input.onkeydown = (event) => {
-      if (event.key === "Enter") void this.go();
-      if (event.key === "Escape") this.clear();
-    };
+    this.forget = whileTyping(this.input, PAUSE, () => void this.go(), () => this.clear());
     this.among.onchange = () => void this.go();
     this.element.append(make("div", { className: "bar" }, this.input, this.among), this.result);
   }
@@ -60,7 +53,7 @@ export class Finder {
 
   private async go(): Promise<void> {
     const among = this.among.value as "labels" | "states";
-    window.clearTimeout(this.timer);
+    this.forget();
     const number = ++this.asked;
     if (this.input.value === "") {
       this.result.replaceChildren();

@@ -1,5 +1,5 @@
 // Colours states by a condition: on their values, or on the labels of the steps out of them.
-import { button, count, make } from "./dom";
+import { button, count, make, whileTyping } from "./dom";
 import type { Satisfying } from "./wire";
 
 /** How long to wait for another key, in milliseconds. */
@@ -9,7 +9,7 @@ export class Painter {
   readonly element = make("section", { id: "painter" });
   private input = make("input", { id: "condition", placeholder: "Colour where…", title: "A condition on states: term = 3, NODE (2).voted ≠ 0 and can VOTE. Alternatives are joined by or." });
   private result = make("div", { id: "painted", className: "hint" });
-  private timer: number | undefined;
+  private forget: () => void;
   /** Counts questions: the answer to an earlier one is not shown. */
   private asked = 0;
 
@@ -19,14 +19,7 @@ export class Painter {
     private visit: (node: number) => void,
   ) {
     this.input.setAttribute("aria-label", "Colour the states where a condition holds");
-    this.input.oninput = () => {
-      window.clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => void this.go(), PAUSE);
-    };
-    this.input.onkeydown = (event) => {
-      if (event.key === "Enter") void this.go();
-      if (event.key === "Escape") this.clear();
-    };
+    this.forget = whileTyping(this.input, PAUSE, () => void this.go(), () => this.clear());
     this.element.append(make("div", { className: "bar" }, this.input), this.result);
   }
 
@@ -52,7 +45,7 @@ export class Painter {
   }
 
   private async go(): Promise<void> {
-    window.clearTimeout(this.timer);
+    this.forget();
     const number = ++this.asked;
     const condition = this.input.value.trim();
     if (!condition) {

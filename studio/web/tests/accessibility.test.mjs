@@ -4,31 +4,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { browser, page, serve, settled, type } from "./browser.mjs";
+import { test } from "node:test";
+import { settled, type } from "./browser.mjs";
+import { start as open, tab } from "./stage.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-}
-
 /** Asks axe about the page as it is, in both themes. */
 async function check(view) {
   await tab.evaluate(axe);

@@ -1,10 +1,8 @@
 // Traces beside the model, in a real browser: the verdict, the walk to the moment that fails, and the guard's line.
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { browser, page, serve, settled } from "./browser.mjs";
+import { test } from "node:test";
+import { settled } from "./browser.mjs";
+import { start, tab, written } from "./stage.mjs";
 
 /** A lock that counts how often it was taken, modulo 3. */
 const LOCK = `module lock is
@@ -29,30 +27,9 @@ const COUNTER = `mod COUNTER is protecting NAT . sort State . op {_} : Nat -> St
 endm
 `;
 
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-/** Opens a model with traces, both written to a folder. */
+/** Opens a model with traces. */
 async function open(model, text, traces, ...more) {
-  const folder = mkdtempSync(join(tmpdir(), "studio-"));
-  const files = [join(folder, model), join(folder, "traces.txt")];
-  writeFileSync(files[0], text);
-  writeFileSync(files[1], traces);
-  studio = await serve(files[0], "--traces", files[1], ...more);
-  tab = await page(chrome, studio.address);
+  await start(written(model, text), "--traces", written("traces.txt", traces), ...more);
   await tab.waitForSelector("#conforms");
 }
 
@@ -125,11 +102,7 @@ test("terms are walked, and an edited model is checked again", async () => {
 });
 
 test("what is wrong with traces is told", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "studio-"));
-  writeFileSync(join(folder, "lock.lnt"), LOCK);
-  writeFileSync(join(folder, "broken.jsonl"), '{"n": 1}\n{"n": \n');
-  studio = await serve(join(folder, "lock.lnt"), "--traces", join(folder, "broken.jsonl"));
-  tab = await page(chrome, studio.address);
+  await start(written("lock.lnt", LOCK), "--traces", written("broken.jsonl", '{"n": 1}\n{"n": \n'));
   await tab.waitForSelector("#conformance .error");
   assert.match(await text("#conformance"), /not JSON/);
   // A model without traces has no such panel.

@@ -1,37 +1,13 @@
 // The editor in a real browser: long texts, colours, wrong places, and edits that are not lost.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { browser, page, program, serve, settled, type, typed } from "./browser.mjs";
+import { test } from "node:test";
+import { program, settled, type, typed } from "./browser.mjs";
+import { start as open, tab, written } from "./stage.mjs";
 
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-}
-function written(name, text) {
-  const file = join(mkdtempSync(join(tmpdir(), "studio-")), name);
-  writeFileSync(file, text);
-  return file;
-}
 const comb = ["models/bugs/comb.lnt", "models/bugs/comb.mcl"];
 const words = (kind) => tab.evaluate((kind) => [...document.querySelectorAll(`#text .${kind}`)].map((one) => one.textContent), kind);
 

@@ -1,37 +1,9 @@
 // The page itself: columns that can be resized, panels beside each other, small windows, links, and advice.
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, afterEach, before, describe, test } from "node:test";
-import { browser, page, serve, settled } from "./browser.mjs";
+import { describe, test } from "node:test";
+import { page, settled } from "./browser.mjs";
+import { chrome, open, start, studio, tab, written } from "./stage.mjs";
 
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-  await settled(tab);
-}
-function written(name, text) {
-  const file = join(mkdtempSync(join(tmpdir(), "studio-")), name);
-  writeFileSync(file, text);
-  return file;
-}
 const peterson = ["models/peterson/peterson.lnt", "models/peterson/properties.mcl"];
 const comb = ["models/bugs/comb.lnt", "models/bugs/comb.mcl"];
 const box = (selector) => tab.evaluate((selector) => document.querySelector(selector).getBoundingClientRect().toJSON(), selector);
@@ -186,8 +158,7 @@ describe("advice", () => {
   });
 
   test("is given where a model could not be opened", async () => {
-    studio = await serve(written("wrong.lnt", "module wrong is nothing end module"), written("p.mcl", "[ true* ] true"));
-    tab = await page(chrome, studio.address);
+    await start(written("wrong.lnt", "module wrong is nothing end module"), written("p.mcl", "[ true* ] true"));
     await tab.waitForSelector("#messages .error");
     assert.match(await advice(), /could not be opened/);
     assert.doesNotMatch(await tab.textContent(".left"), /no property yet/);

@@ -1,39 +1,11 @@
 // The token game in a real browser: what a user does with the drawing of a net, asserted through the page's own data.
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, describe, test } from "node:test";
-import { browser, page, serve, settled, type } from "./browser.mjs";
-
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-  await settled(tab);
-}
-
-/** A file of one's own. */
-function written(name, text) {
-  const path = join(mkdtempSync(join(tmpdir(), "studio-")), name);
-  writeFileSync(path, text);
-  return path;
-}
+import { describe, test } from "node:test";
+import { settled, type } from "./browser.mjs";
+import { open, tab, written } from "./stage.mjs";
 
 const tokens = (id) => tab.textContent(`#net-${id}-tokens`);
 const full = (id) => tab.evaluate((id) => document.querySelector(`#net-${id} > title`).textContent, id);

@@ -4,30 +4,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { browser, page, program, serve, settled } from "./browser.mjs";
-
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-  await settled(tab);
-}
+import { test } from "node:test";
+import { program, settled } from "./browser.mjs";
+import { open, tab } from "./stage.mjs";
 
 /** Saves in a format, from the list of what can be saved. */
 async function saved(format) {

@@ -1,38 +1,9 @@
 // What is drawn: what is found, coloured, dragged, reduced and compared.
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, afterEach, before, describe, test } from "node:test";
-import { browser, page, serve, settled } from "./browser.mjs";
+import { describe, test } from "node:test";
+import { page, settled } from "./browser.mjs";
+import { chrome, open, studio, tab, written } from "./stage.mjs";
 
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-  await settled(tab);
-}
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-const folder = mkdtempSync(join(tmpdir(), "studio-"));
-function file(name, text) {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-}
 const text = (selector) => tab.textContent(selector);
 const philosophers = ["models/philosophers/philosophers.lnt", "models/philosophers/properties.mcl"];
 
@@ -108,7 +79,7 @@ describe("dragging", () => {
 describe("reduction", () => {
   test("equivalent states are drawn as one, walked through and opened", async () => {
     // Two ways that do the same, then an internal step.
-    const aut = file("twins.aut", "des (0, 7, 7)\n(0, A, 1)\n(0, A, 2)\n(1, B, 3)\n(2, B, 4)\n(3, i, 5)\n(4, i, 5)\n(5, C, 6)\n");
+    const aut = written("twins.aut", "des (0, 7, 7)\n(0, A, 1)\n(0, A, 2)\n(1, B, 3)\n(2, B, 4)\n(3, i, 5)\n(4, i, 5)\n(5, C, 6)\n");
     await open(aut);
     assert.equal(await tab.evaluate(() => window.studio.scene.nodes.length), 7);
     const reduce = async (relation, nodes) => {
@@ -136,7 +107,7 @@ describe("reduction", () => {
     // A cycle of four actions, in 8,000 copies of its states.
     const many = 8_000;
     const steps = Array.from({ length: many }, (_, at) => `(${at}, S${at % 4}, ${(at + 1) % many})`);
-    await open(file("large.aut", `des (0, ${many}, ${many})\n${steps.join("\n")}\n`));
+    await open(written("large.aut", `des (0, ${many}, ${many})\n${steps.join("\n")}\n`));
     assert.equal(await tab.evaluate(() => window.studio.scene.nodes.length), 4);
     assert.match(await text("#sizes"), /8,000 states, 8,000 transitions, drawn as 4 nodes \(strong-equivalent/);
     assert.equal(await tab.inputValue("#reduce"), "strong");
@@ -148,7 +119,7 @@ describe("reduction", () => {
 
 describe("comparison", () => {
   test("both models are drawn, and what only one can do is walked in both", async () => {
-    const one = file("one.aut", "des (0, 3, 4)\n(0, COIN, 1)\n(1, TEA, 2)\n(2, TIP, 3)\n");
+    const one = written("one.aut", "des (0, 3, 4)\n(0, COIN, 1)\n(1, TEA, 2)\n(2, TIP, 3)\n");
     const two = { name: "two.aut", mimeType: "text/plain", buffer: Buffer.from("des (0, 4, 4)\n(0, COIN, 1)\n(1, i, 2)\n(2, TEA, 3)\n(3, COFFEE, 0)\n") };
     await open(one);
     await tab.click("#tab-compare");
@@ -184,7 +155,7 @@ describe("comparison", () => {
   });
 
   test("systems that differ only in when they choose are told apart by a formula", async () => {
-    await open(file("late.aut", "des (0, 3, 4)\n(0, A, 1)\n(1, B, 2)\n(1, C, 3)\n"));
+    await open(written("late.aut", "des (0, 3, 4)\n(0, A, 1)\n(1, B, 2)\n(1, C, 3)\n"));
     await tab.keyboard.press("g");
     await tab.setInputFiles("#files", [{ name: "early.aut", mimeType: "text/plain", buffer: Buffer.from("des (0, 4, 5)\n(0, A, 1)\n(0, A, 2)\n(1, B, 3)\n(2, C, 4)\n") }]);
     await tab.waitForFunction(() => window.studio.summary?.name === "early");

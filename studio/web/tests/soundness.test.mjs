@@ -1,37 +1,9 @@
 // What must not slip: keys, walks, messages, dialogs and edits.
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, afterEach, before, describe, test } from "node:test";
-import { browser, page, serve, settled, type, typed } from "./browser.mjs";
+import { describe, test } from "node:test";
+import { settled, type, typed } from "./browser.mjs";
+import { open, studio, tab, written } from "./stage.mjs";
 
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-  await settled(tab);
-}
-function written(name, text) {
-  const file = join(mkdtempSync(join(tmpdir(), "studio-")), name);
-  writeFileSync(file, text);
-  return file;
-}
 const comb = ["models/bugs/comb.lnt", "models/bugs/comb.mcl"];
 const note = (text) => tab.waitForSelector(`#note:not([hidden]):has-text("${text}")`);
 const walk = () => tab.evaluate(() => ({ cursor: window.studio.walk.cursor, node: window.studio.walk.node, path: window.studio.walk.path.map((step) => step.label) }));

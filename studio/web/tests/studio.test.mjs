@@ -4,29 +4,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { browser, page, program, serve, settled, type, typed } from "./browser.mjs";
-
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-}
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
+import { beforeEach, describe, test } from "node:test";
+import { page, program, settled, type, typed } from "./browser.mjs";
+import { chrome, gone, start as open, prepare, studio, tab } from "./stage.mjs";
 
 const bug = (name) => [`models/bugs/${name}.lnt`, `models/bugs/${name}.mcl`];
 
@@ -473,7 +453,7 @@ describe("a typical bug", () => {
     await tab.waitForSelector("#note:not([hidden]):has-text('not responding')");
     await tab.keyboard.press("2");
     assert.equal(await tab.evaluate(() => window.studio.space.shownEdges()), 6);
-    studio = undefined;
+    gone();
   });
 });
 
@@ -627,8 +607,7 @@ describe("coverage", () => {
 
 describe("bad input", () => {
   test("a browser that can't draw is told so", async () => {
-    studio = await serve(...bug("comb"));
-    tab = await page(chrome);
+    await prepare(...bug("comb"));
     await tab.addInitScript(() => {
       HTMLCanvasElement.prototype.getContext = () => null;
     });

@@ -3,30 +3,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, describe, test } from "node:test";
-import { browser, page, serve, settled } from "./browser.mjs";
-
-let chrome;
-let studio;
-let tab;
-
-before(async () => {
-  chrome = await browser();
-});
-after(async () => {
-  await chrome?.close();
-});
-
-async function open(...args) {
-  studio = await serve(...args);
-  tab = await page(chrome, studio.address);
-  await settled(tab);
-}
-afterEach(async () => {
-  await tab?.context().close();
-  await studio?.stop();
-  tab = studio = undefined;
-});
+import { describe, test } from "node:test";
+import { open, tab, written } from "./stage.mjs";
 
 /** Two counters that go round until they meet. */
 const COUNTERS = `module counters is
@@ -47,13 +25,7 @@ const PROPERTIES = `property far "nobody counts to three" is [ true* . "STEP !1 
 property near "somebody counts to one" is < true* . "STEP !2 !1" > true end property
 property odd "the first never counts" is [ true* . 'STEP !1 .*' ] false expected FALSE end property`;
 
-function files() {
-  const folder = mkdtempSync(join(tmpdir(), "studio-"));
-  const names = [join(folder, "counters.lnt"), join(folder, "properties.mcl")];
-  writeFileSync(names[0], COUNTERS);
-  writeFileSync(names[1], PROPERTIES);
-  return names;
-}
+const files = () => [written("counters.lnt", COUNTERS), written("properties.mcl", PROPERTIES)];
 
 const text = (selector) => tab.textContent(selector);
 

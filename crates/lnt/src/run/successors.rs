@@ -18,8 +18,11 @@ mod plan;
 mod recall;
 mod synchronise;
 
+use std::cell::RefCell;
+
 use lts::{LabelId, OriginId};
 use model::{LocalRows, ModelError, Slot, Step, Worker};
+use rustc_hash::FxHashMap;
 
 use super::domains::domain;
 use super::flows::Summary;
@@ -219,6 +222,8 @@ pub struct LntWorker<'a> {
     executed: Option<Vec<OriginId>>,
     /// Set while rendezvous are looked at, not taken.
     examination: Option<Box<encounters::Examination>>,
+    /// What regions may still come to, by where they rest, as far as somebody asked.
+    ahead: RefCell<FxHashMap<u32, encounters::Ahead>>,
 }
 
 /// The state in which everything begins, and the marks of what runs before it.
@@ -276,6 +281,7 @@ impl<'a> LntWorker<'a> {
             follows: model.compiled.code.flows,
             executed: None,
             examination: None,
+            ahead: RefCell::default(),
         };
         if worker.memory.is_none() {
             worker.fix_offers();

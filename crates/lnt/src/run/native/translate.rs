@@ -570,6 +570,7 @@ impl Translator<'_> {
             called: Vec::new(),
             inlined: Vec::new(),
             inlined_ops: 0,
+            inlined_words: 0,
             back: None,
             places: Vec::new(),
             stack: Vec::new(),
@@ -628,9 +629,11 @@ struct Building<'b> {
     origins: FxHashMap<Value, (Memory, u32)>,
     /// The functions that are called.
     called: Vec<u32>,
-    /// The functions that the one at hand is built into, itself included, and how many instructions that were in all.
+    /// The functions that the one at hand is built into, itself included; how many instructions were built in, and how many
+    /// words of variables.
     inlined: Vec<u32>,
     inlined_ops: usize,
+    inlined_words: usize,
     /// Where a function that is built into another one goes back to, and with what.
     back: Option<(Block, Vec<Variable>)>,
     /// The places of the stack, between blocks and within one.

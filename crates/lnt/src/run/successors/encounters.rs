@@ -239,13 +239,12 @@ impl LntWorker<'_> {
         let Some(location) = location.and_then(|location| region.locations.get(location as usize)) else {
             return true;
         };
-        let ahead = ahead(code, location.address);
-        // A region that ends, or that others end, may start again.
-        let may_start_again = ahead.iter().any(|&at| matches!(code.ops[at as usize], Op::End | Op::Throw(_)));
-        if may_start_again || !self.model.interrupted[action.region as usize].is_empty() {
+        let mut known = self.ahead.borrow_mut();
+        let ahead = known.entry(location.address).or_insert_with(|| Ahead::of(code, location.address));
+        if ahead.may_start_again || !self.model.interrupted[action.region as usize].is_empty() {
             return true;
         }
-        if !ahead.iter().any(|&at| code.ops[at as usize] == Op::Act(number)) {
+        if !ahead.instructions.iter().any(|&at| code.ops[at as usize] == Op::Act(number)) {
             return false;
         }
         if action.offers.len() != offer.values.1 as usize {
@@ -257,7 +256,7 @@ impl LntWorker<'_> {
             let is_one_word = types[ty.index()].words() == 1;
             let fixed = match own {
                 OfferCode::Constant(value) => Some(value),
-                OfferCode::Slot(slot) if is_one_word && !changes(code, types, &ahead, slot) => {
+                OfferCode::Slot(slot) if is_one_word && !changes(code, types, &ahead.instructions, slot) => {
                     Some(self.slot(0, slot))
                 }
                 _ => None,
@@ -315,7 +314,22 @@ impl LntWorker<'_> {
     }
 }
 
-/// All instructions that a region may still come to, with those that compute and receive what it offers.
+/// What a region may still come to.
+pub(super) struct Ahead {
+    /// All instructions, with those that compute and receive what it offers.
+    instructions: Vec<u32>,
+    /// Whether it may end, or leave for where it was forked: others may start it again then.
+    may_start_again: bool,
+}
+
+impl Ahead {
+    fn of(code: &Code, from: u32) -> Self {
+        let instructions = ahead(code, from);
+        let ends = |&at: &u32| matches!(code.ops[at as usize], Op::End | Op::Throw(_));
+        Self { may_start_again: instructions.iter().any(ends), instructions }
+    }
+}
+
 fn ahead(code: &Code, from: u32) -> Vec<u32> {
     let mut found: Vec<u32> = Vec::new();
     let mut known = FxHashSet::default();

@@ -182,7 +182,10 @@ impl Building<'_> {
         let function = self.compiled.code.functions[number as usize];
         let outline = &self.outlines[number as usize];
         let remembered = function.remembered && outline.takes_long;
-        let fits = outline.size <= FEW_OPS && self.inlined_ops + outline.size <= MOST_INLINED;
+        // Variables lie on the stack of the thread, all of them in one frame.
+        let fits = outline.size <= FEW_OPS
+            && self.inlined_ops + outline.size <= MOST_INLINED
+            && self.inlined_words + function.variables as usize <= MOST_WORDS;
         let nests = self.inlined.len() < MOST_NESTED && !self.inlined.contains(&number);
         match function.table {
             Some(table) => self.look_up(number, table),
@@ -238,6 +241,7 @@ impl Building<'_> {
         let behind = self.builder.create_block();
         self.helped = self.helped.max(self.outlines[number as usize].helped);
         self.inlined_ops += self.outlines[number as usize].size;
+        self.inlined_words += function.variables as usize;
         self.inlined.push(number);
         let outer = (
             std::mem::replace(&mut self.locals, locals),
