@@ -8,11 +8,12 @@ use model::SharedRows;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 
-use super::code::{Code, Landing, Location, OfferCode, Op};
+use super::code::{Application, Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
+use super::membership::{Membership, Parameter, membership};
 use super::types::{Representation, bits_for};
 use super::{Compiled, Compiler, Placement, UNPLACED};
-use crate::typed::FunctionId;
+use crate::typed::{Builtin, FunctionId, TypeId, TypeKind};
 
 impl Compiler<'_> {
     pub(super) fn finish(mut self) -> Result<Compiled, Vec<Diagnostic>> {
@@ -20,6 +21,7 @@ impl Compiler<'_> {
             return Err(self.errors);
         }
         self.resolve_labels();
+        self.recognise_membership();
         self.lay_out_slots();
         self.number_locations();
         self.find_dead_slots();
@@ -60,6 +62,60 @@ impl Compiler<'_> {
                 *number += 1;
                 region.instance = format!("{} #{number}", region.instance);
             }
+        }
+    }
+
+    /// Functions that only look for an element become the predefined operation.
+    fn recognise_membership(&mut self) {
+        let empty = self.values.intern(&[]);
+        for (id, ops) in std::mem::take(&mut self.seekers) {
+            let number = self.function_numbers[&id];
+            let repeats = self.code.ops[ops.clone()].iter().zip(ops.clone()).any(|(op, at)| match op {
+                Op::Jump(target) => *target as usize <= at,
+                op => *op == Op::Call(number),
+            });
+            if !repeats {
+                continue;
+            }
+            let function = &self.program[id];
+            let mut next = 0;
+            let parameters = function.parameters.iter().map(|parameter| {
+                let ty = function.scope[parameter.variable].ty;
+                let first = next;
+                next += self.types[ty.index()].words();
+                Parameter { first, ty }
+            });
+            let parameters: Vec<Parameter> = parameters.collect();
+            let element_of = |ty: TypeId| match self.program[ty].kind {
+                TypeKind::List { element, .. } | TypeKind::Set { element, .. } => Some(element),
+                _ => None,
+            };
+            let found = membership(&self.code, &self.types, number, &parameters, element_of, empty);
+            let Some(Membership { element, list, negated }) = found else { continue };
+            let words = self.types[element.ty.index()].words();
+            let application = self.code.applications.len() as u32;
+            self.code.applications.push(Application {
+                operation: Builtin::Member,
+                words: words + 1,
+                on_parts: true,
+                narrow: true,
+                operand: element.ty,
+                second: list.ty,
+                result: TypeId::BOOL,
+            });
+            let load = match words {
+                1 => Op::LoadLocal(element.first),
+                words => Op::LoadLocals(element.first, words),
+            };
+            let body = [load, Op::LoadLocal(list.first), Op::Apply(application)];
+            let body = body.into_iter().chain(negated.then_some(Op::Not));
+            // It was longer before: nobody comes to what is left.
+            let body = body.chain(std::iter::repeat(Op::Return(1)));
+            for (op, new) in self.code.ops[ops].iter_mut().zip(body) {
+                *op = new;
+            }
+            let function = &mut self.code.functions[number as usize];
+            (function.remembered, function.table) = (false, None);
         }
     }
 

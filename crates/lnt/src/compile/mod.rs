@@ -12,6 +12,7 @@ mod expressions;
 mod finish;
 mod flows;
 mod liveness;
+mod membership;
 mod patterns;
 mod processes;
 mod statements;
@@ -113,6 +114,7 @@ const UNPLACED: u32 = u32::MAX;
 
 struct Compiler<'p> {
     program: &'p Program,
+    shaping: Shaping,
     types: Vec<Representation>,
     values: SharedRows,
     code: Code,
@@ -142,6 +144,8 @@ struct Compiler<'p> {
     /// The block that ends with a statement.
     block_ends: FxHashMap<Span, Span>,
     function_numbers: FxHashMap<FunctionId, u32>,
+    /// The instructions of functions that loop or call themselves and may be nothing else than membership.
+    seekers: Vec<(FunctionId, std::ops::Range<usize>)>,
     pending_functions: Vec<FunctionId>,
     /// The function numbers of predicate types' conditions.
     predicate_numbers: FxHashMap<u32, u32>,
@@ -184,6 +188,7 @@ impl<'p> Compiler<'p> {
         };
         Self {
             program,
+            shaping,
             types: types::representations(program, shaping),
             values: SharedRows::new(),
             code: Code::default(),
@@ -205,6 +210,7 @@ impl<'p> Compiler<'p> {
             watching: FxHashMap::default(),
             mark_ids: FxHashMap::default(),
             function_numbers: FxHashMap::default(),
+            seekers: Vec::new(),
             pending_functions: Vec::new(),
             predicate_numbers: FxHashMap::default(),
             frames: Vec::new(),
@@ -384,6 +390,16 @@ impl<'p> Compiler<'p> {
         let arguments = pushed.map(|parameter| self.words(function.scope[parameter.variable].ty)).sum();
         let variables = function.scope.variables.iter().map(|variable| self.words(variable.ty)).sum();
         let takes_long = self.code.ops[start..].iter().any(|op| matches!(op, Op::Call(_) | Op::Apply(_)));
+        let is_told =
+            |op: &Op| matches!(op, Op::Fire(_) | Op::FireOutcome(_) | Op::Observe(_) | Op::Record(..));
+        let takes_values_only = function.parameters.iter().all(|parameter| parameter.mode == Mode::In);
+        if self.shaping == Shaping::Fixed
+            && function.result == Some(TypeId::BOOL)
+            && takes_values_only
+            && !self.code.ops[start..].iter().any(is_told)
+        {
+            self.seekers.push((id, start..self.code.ops.len()));
+        }
         let one_result =
             self.code.ops[start..].iter().all(|op| !matches!(op, Op::Return(count) if *count != 1));
         self.code.functions[number as usize] = FunctionCode {

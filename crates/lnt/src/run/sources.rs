@@ -33,6 +33,8 @@ pub struct Source {
     pub element: Vec<Piece>,
     /// Whether candidates come in ascending order, each once.
     pub ascending: bool,
+    /// Whether the guard that names it asks for nothing else: it holds for all candidates.
+    pub decides: bool,
 }
 
 /// What a word of an element has to be, or several.
@@ -103,7 +105,10 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     let never_fails =
         |one: &&Participant| action(one).guard.is_none_or(|guard| code_never_fails(code, guard));
     participants.iter().take_while(never_fails).enumerate().find_map(|(number, one)| {
-        necessary(code, &compiled.types, action(one).guard?)?.into_iter().find_map(|condition| {
+        let guard = action(one).guard?;
+        let only = only(code, &compiled.types, guard).map(|(condition, _)| condition);
+        necessary(code, &compiled.types, guard)?.into_iter().find_map(|condition| {
+            let decides = only.as_ref() == Some(&condition);
             let Word::Member { element, set, ty } = condition else { return None };
             let Word::Slot(slot) = *set else { return None };
             let shape = &compiled.types[ty];
@@ -121,7 +126,8 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             each.sort_unstable();
             each.dedup();
             let ascending = *sorted && *set && found == open;
-            (each == open).then_some(Source { participant: number, slot, words, element, ascending })
+            let participant = number;
+            (each == open).then_some(Source { participant, slot, words, element, ascending, decides })
         })
     })
 }
@@ -202,15 +208,16 @@ fn pieces_of_fields(
 pub enum Choosing {
     /// It is one of so many words, from a first one on.
     Range(u32, u32),
-    /// It is an element of the set in a slot, which has at most so many, in ascending order.
-    Elements(u32, u32),
+    /// It is an element of the set in a slot, which has at most so many, in ascending order. Control may go on at an
+    /// address, if there is one: what lies before it asks for nothing else.
+    Elements(u32, u32, Option<u32>),
 }
 
 impl Choosing {
     /// How many values there are at most.
     pub fn most(self) -> u32 {
         match self {
-            Choosing::Range(_, count) | Choosing::Elements(_, count) => count,
+            Choosing::Range(_, count) | Choosing::Elements(_, count, _) => count,
         }
     }
 }
@@ -242,9 +249,35 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     // An error of the condition must not be missed.
     let narrows = shape.ordered && !shape.conditional && code_never_fails(code, at + 1);
     match most.filter(|_| narrows).and_then(|most| Some((set()?, most))) {
-        Some((set, most)) => Some(Choosing::Elements(set, most)),
+        Some((set, most)) => {
+            let behind = only(code, types, at + 1).and_then(|(condition, behind)| match condition {
+                Word::Member { element, set: other, .. } => {
+                    (element == [Word::Slot(slot)] && *other == Word::Slot(set)).then_some(behind)
+                }
+                _ => None,
+            });
+            Some(Choosing::Elements(set, most, behind))
+        }
         None => range.map(|(first, count)| Choosing::Range(first, count)),
     }
+}
+
+/// The condition whose code starts at an address, if there is a single path through it that tells nothing, and the address
+/// behind it.
+fn only(code: &Code, types: &[Representation], start: u32) -> Option<(Word, u32)> {
+    let mut path = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new() };
+    let mut others = Vec::new();
+    for _ in 0..MOST_OPS {
+        if matches!(code.ops[path.at as usize], Op::Mark(_) | Op::Decide(_)) {
+            return None;
+        }
+        match step(code, types, &mut path, &mut others)? {
+            Next::On if others.is_empty() => {}
+            Next::Decided(condition) => return Some((condition, path.at)),
+            Next::On => return None,
+        }
+    }
+    None
 }
 
 /// Conditions that hold whenever the one does whose code starts at an address.

@@ -314,6 +314,7 @@ impl Translator<'_> {
             called: Vec::new(),
             inlined: Vec::new(),
             inlined_ops: 0,
+            inlined_words: 0,
             back: None,
             places: Vec::new(),
             stack: Vec::new(),
@@ -424,9 +425,12 @@ impl Building<'_> {
         self.go_through(participants, &opening, list, listed, &mut values)?;
         let values: Vec<Value> = values.into_iter().collect::<Option<_>>()?;
         self.receive(participants, &values)?;
-        for participant in participants {
+        let decides = |number: usize| {
+            opening.source.as_ref().is_some_and(|source| source.decides && source.participant == number)
+        };
+        for (number, participant) in participants.iter().enumerate() {
             let action = &code.actions[participant.action as usize];
-            if let Some(guard) = action.guard {
+            if let Some(guard) = action.guard.filter(|_| !decides(number)) {
                 self.condition(guard)?;
             }
         }
@@ -460,18 +464,21 @@ impl Building<'_> {
 
     /// Runs what a participant does silently before its action.
     fn follow(&mut self, participant: &Participant) -> Option<()> {
+        let mut behind: Option<u32> = None;
         for leg in &participant.way {
+            let from = behind.take().unwrap_or(leg.from);
             let arrives = self.builder.create_block();
             self.meeting.as_mut()?.halts = Halts::Way { to: leg.to as usize, arrives };
             // A region that rests where a value is chosen is there already.
             match leg.from == leg.to {
                 true => _ = self.builder.ins().jump(arrives, &[]),
-                false => self.code_from(leg.from as usize)?,
+                false => self.code_from(from as usize)?,
             }
             self.builder.switch_to_block(arrives);
             self.stack.clear();
             if let Op::AnyValue(slot, _) = self.compiled.code.ops[leg.to as usize] {
-                let value = self.choose(leg.to)?;
+                let value;
+                (value, behind) = self.choose(leg.to)?;
                 self.meeting.as_mut()?.chosen = Some(value);
                 self.store_slot(slot, value);
             }
@@ -479,15 +486,16 @@ impl Building<'_> {
         Some(())
     }
 
-    /// Goes through the values that can be chosen at an instruction, in ascending order.
-    fn choose(&mut self, at: u32) -> Option<Value> {
+    /// Goes through the values that can be chosen at an instruction, in ascending order; gives where control goes on, if not
+    /// right behind it.
+    fn choose(&mut self, at: u32) -> Option<(Value, Option<u32>)> {
         match choosing(&self.compiled.code, &self.compiled.types, at)? {
             Choosing::Range(first, count) => {
                 let end = self.word(count);
                 let counted = self.begin_loop(&[end])?[0];
-                Some(self.builder.ins().iadd_imm(counted, i64::from(first)))
+                Some((self.builder.ins().iadd_imm(counted, i64::from(first)), None))
             }
-            Choosing::Elements(set, _) => {
+            Choosing::Elements(set, _, behind) => {
                 let row = self.load_slot(set);
                 self.push_call(self.helpers.row_length, &[row]);
                 let length = self.pop()?;
@@ -495,7 +503,7 @@ impl Building<'_> {
                 self.go_on_if(length, nothing);
                 let counted = self.begin_loop(&[length])?[0];
                 self.push_call(self.helpers.component, &[row, counted]);
-                self.pop()
+                Some((self.pop()?, behind))
             }
         }
     }
