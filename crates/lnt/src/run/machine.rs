@@ -54,6 +54,8 @@ const MOST_TAILS: usize = 1 << 18;
 const NO_ROW: u32 = u32::MAX;
 /// How many results are remembered, a power of two; a newer one takes an older one's place.
 const MEMORY: usize = 1 << 14;
+/// After so many questions, functions whose results were remembered for less than one in sixteen are not asked again.
+const ENOUGH_ASKED: u32 = 1 << 13;
 const NOTHING: Remembered =
     Remembered { function: u32::MAX, arguments: [0; REMEMBERED_ARGUMENTS], result: 0 };
 
@@ -100,6 +102,8 @@ pub struct Machine<'a> {
     tails: Vec<u32>,
     /// Empty until a result is remembered: many machines never do.
     memory: Vec<Remembered>,
+    /// By function, how often its results were asked for, and how often they were remembered.
+    asked: Vec<(u32, u32)>,
     /// The marks of constructs that have fired.
     pub marks: Vec<u32>,
     observations: LocalRows<'a>,
@@ -124,6 +128,7 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             calls: Vec::new(),
             memory: Vec::new(),
+            asked: Vec::new(),
             tables: Vec::new(),
             tails: Vec::new(),
             marks: Vec::new(),
@@ -249,13 +254,29 @@ impl<'a> Machine<'a> {
     pub(super) fn recall(&mut self, function: u32, arguments: &[u32]) -> Option<u32> {
         if self.memory.is_empty() {
             self.memory = vec![NOTHING; MEMORY];
+            self.asked = vec![(0, 0); self.code.functions.len()];
         }
+        let (asked, known) = &mut self.asked[function as usize];
+        if *asked > ENOUGH_ASKED {
+            return None;
+        }
+        *asked += 1;
         let wanted = Remembered::of(function, arguments);
-        let known = self.memory[wanted.place()];
-        (known.function == function && known.arguments == wanted.arguments).then_some(known.result)
+        let found = self.memory[wanted.place()];
+        let is_known = found.function == function && found.arguments == wanted.arguments;
+        *known += u32::from(is_known);
+        if *asked == ENOUGH_ASKED {
+            // Worth its while: it counts again.
+            *asked = if *known < ENOUGH_ASKED / 16 { u32::MAX } else { 0 };
+            *known = 0;
+        }
+        is_known.then_some(found.result)
     }
 
     pub(super) fn remember(&mut self, function: u32, arguments: &[u32], result: u32) {
+        if self.asked.get(function as usize).is_some_and(|one| one.0 > ENOUGH_ASKED) {
+            return;
+        }
         let remembered = Remembered { result, ..Remembered::of(function, arguments) };
         if let Some(place) = self.memory.get_mut(remembered.place()) {
             *place = remembered;

@@ -54,6 +54,8 @@ pub struct Participant {
     pub location: u32,
     /// What it does silently before the action; empty where it rests right before it.
     pub way: Vec<Leg>,
+    /// Legs that may be taken in the place of its own and lead where nothing is listed.
+    pub lost: Vec<Leg>,
     /// The action, and where it is.
     pub action: u32,
     pub address: u32,
@@ -96,7 +98,7 @@ pub struct Configuration {
     pub forking: Vec<(u32, u32)>,
     pub leaves: Vec<Leaf>,
     pub rendezvous: Vec<Rendezvous>,
-    /// Silent ways and offers that may fail although no partner is there.
+    /// Silent ways and offers that may fail, or lead where nothing is listed, although no partner is there.
     pub probes: Vec<Participant>,
 }
 
@@ -306,7 +308,7 @@ impl Listing<'_> {
         let mut places = vec![Place::Listed];
         let mut offered = Vec::new();
         for location in 1..=code.regions[region as usize].locations.len() as u32 {
-            let mut ways = Vec::new();
+            let (mut ways, mut lost) = (Vec::new(), Vec::new());
             let place = match self.shortcuts.rest(region, location) {
                 Rest::Nothing => Place::Listed,
                 Rest::Ended => Place::Ended,
@@ -320,7 +322,7 @@ impl Listing<'_> {
                     ways.extend(offers.iter().map(|&(action, address)| (Vec::new(), action, address)));
                     Place::Listed
                 }
-                Rest::Ways(address) => match self.ways(address, &[], &mut ways) {
+                Rest::Ways(address) => match self.ways(address, &[], &mut ways, &mut lost) {
                     Some(()) => Place::Listed,
                     None => Place::Open,
                 },
@@ -330,8 +332,10 @@ impl Listing<'_> {
                 continue;
             }
             for (way, action, address) in ways {
-                let participant = Participant { region, location, way, action, address };
-                if may_fail_alone(code, &participant) {
+                let is_near = |leg: &&Leg| way.iter().any(|own: &Leg| own.from == leg.from);
+                let lost = lost.iter().filter(is_near).copied().collect();
+                let participant = Participant { region, location, way, lost, action, address };
+                if may_fail_alone(code, &participant) || !participant.lost.is_empty() {
                     self.found.probes.push(participant.clone());
                 }
                 offered.push(Rendezvous {
@@ -346,9 +350,15 @@ impl Listing<'_> {
         offered
     }
 
-    /// The silent ways from a choice to actions, in the order in which a search meets them; nothing where they may lead
-    /// elsewhere.
-    fn ways(&self, choice: u32, before: &[Leg], found: &mut Vec<(Vec<Leg>, u32, u32)>) -> Option<()> {
+    /// The silent ways from a choice to actions, in the order in which a search meets them; nothing where they only lead
+    /// elsewhere. Legs that do so beside others are lost: what follows then has to be found out otherwise.
+    fn ways(
+        &self,
+        choice: u32,
+        before: &[Leg],
+        found: &mut Vec<(Vec<Leg>, u32, u32)>,
+        lost: &mut Vec<Leg>,
+    ) -> Option<()> {
         if before.len() >= MOST_LEGS {
             return None;
         }
@@ -374,29 +384,31 @@ impl Listing<'_> {
             }
             _ => return None,
         };
-        let mut further = Vec::new();
+        let mut further: Vec<(u32, Vec<Leg>)> = Vec::new();
+        let before_here = before.iter().map(|leg| leg.to).chain(before.is_empty().then_some(choice));
+        let before_here: Vec<u32> = before_here.collect();
         for from in branches {
-            for to in halts(self.code, from) {
-                let way: Vec<Leg> = before.iter().copied().chain([Leg { from, to }]).collect();
+            let halts = halts(self.code, from);
+            let acts = halts.iter().any(|&to| matches!(self.code.ops[to as usize], Op::Act(_)));
+            for to in halts {
+                let leg = Leg { from, to };
+                let way: Vec<Leg> = before.iter().copied().chain([leg]).collect();
                 match self.code.ops[to as usize] {
                     Op::Act(action) => found.push((way, action, to)),
-                    Op::Choice(_) | Op::AnyValue(..) => further.push((to, way)),
+                    Op::Choice(_) | Op::AnyValue(..) if !before_here.contains(&to) => further.push((to, way)),
                     Op::Stop => {}
+                    // A choice that is met again, with the same values or not, is for a search to judge.
+                    _ if acts => lost.push(leg),
                     _ => return None,
                 }
             }
         }
-        // A choice that is met again, with the same values or not, is for a search to judge.
-        let mut met: Vec<u32> =
-            further.iter().map(|&(to, _)| to).chain(before.iter().map(|leg| leg.to)).collect();
-        if before.is_empty() {
-            met.push(choice);
-        }
+        let mut met: Vec<u32> = further.iter().map(|&(to, _)| to).collect();
         met.sort_unstable();
         if met.windows(2).any(|pair| pair[0] == pair[1]) {
             return None;
         }
-        further.into_iter().try_for_each(|(to, way)| self.ways(to, &way, found))
+        further.into_iter().try_for_each(|(to, way)| self.ways(to, &way, found, lost))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage};
 use crate::run::rendezvous::{Participant, range_of};
-use crate::run::successors::{code_never_fails, patterns_never_fail};
+use crate::run::successors::{code_never_fails, is_total, patterns_never_fail};
 use crate::typed::Builtin;
 
 /// More paths through a guard than this are not followed, nor longer ones.
@@ -65,6 +65,10 @@ enum Word {
         set: Box<Word>,
         ty: usize,
     },
+    /// Whether the first is less than the second, or less or equal, or both are equal.
+    Less(Box<(Word, Word)>),
+    LessEqual(Box<(Word, Word)>),
+    Equal(Box<(Word, Word)>),
     /// The contrary of a condition.
     Not(Box<Word>),
     Other,
@@ -76,6 +80,8 @@ impl Word {
         match self {
             Word::Constant(value) => Word::Constant(u32::from(value == 0)),
             Word::Not(condition) => *condition,
+            Word::Less(words) => Word::LessEqual(Box::new((words.1, words.0))),
+            Word::LessEqual(words) => Word::Less(Box::new((words.1, words.0))),
             condition => Word::Not(Box::new(condition)),
         }
     }
@@ -89,6 +95,8 @@ struct Path {
     /// Functions that are being run: where to go on, and their variables.
     calls: Vec<(u32, Vec<Word>)>,
     holding: Vec<Word>,
+    /// Whether something might have failed on it.
+    failed: bool,
 }
 
 /// Looks for a source of all values that a rendezvous leaves open.
@@ -101,10 +109,7 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     if !participants.iter().all(|one| patterns_never_fail(code, action(one))) {
         return None;
     }
-    // What a guard refuses may be left out only if no error is missed: neither it nor an earlier one may fail.
-    let never_fails =
-        |one: &&Participant| action(one).guard.is_none_or(|guard| code_never_fails(code, guard));
-    participants.iter().take_while(never_fails).enumerate().find_map(|(number, one)| {
+    asked_first(code, participants).into_iter().find_map(|(number, one)| {
         let guard = action(one).guard?;
         let only = only(code, &compiled.types, guard).map(|(condition, _)| condition);
         necessary(code, &compiled.types, guard)?.into_iter().find_map(|condition| {
@@ -130,6 +135,115 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             (each == open).then_some(Source { participant, slot, words, element, ascending, decides })
         })
     })
+}
+
+/// The participants, with their numbers, whose guards are asked before any other one can fail. What a guard refuses may be
+/// left out only if no error is missed.
+fn asked_first<'p>(code: &Code, participants: &'p [Participant]) -> Vec<(usize, &'p Participant)> {
+    let mut found = Vec::new();
+    for (number, one) in participants.iter().enumerate() {
+        found.push((number, one));
+        let guard = code.actions[one.action as usize].guard;
+        if guard.is_some_and(|guard| !code_never_fails(code, guard)) {
+            break;
+        }
+    }
+    found
+}
+
+/// A bound on a value: a word, or what a slot has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Word(u32),
+    Slot(u32),
+}
+
+/// What guards say of an open value, word by word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// It is less than these, or at most these.
+    pub below: Vec<Bound>,
+    pub most: Vec<Bound>,
+    /// It is greater than these, or at least these.
+    pub above: Vec<Bound>,
+    pub least: Vec<Bound>,
+}
+
+impl Bounds {
+    /// The least and the greatest word that are left of a range; nothing if there is none.
+    pub fn narrow(&self, (mut first, mut last): (u32, u32), slot: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
+        let word = |bound: &Bound| match *bound {
+            Bound::Word(word) => word,
+            Bound::Slot(number) => slot(number),
+        };
+        for bound in &self.below {
+            last = last.min(word(bound).checked_sub(1)?);
+        }
+        for bound in &self.above {
+            first = first.max(word(bound).checked_add(1)?);
+        }
+        last = self.most.iter().fold(last, |last, bound| last.min(word(bound)));
+        first = self.least.iter().fold(first, |first, bound| first.max(word(bound)));
+        (first <= last).then_some((first, last))
+    }
+
+    /// Adds what a condition on the value of a slot says. `fixed` tells whether another slot stays as it is.
+    fn learn(&mut self, condition: &Word, own: u32, fixed: impl Fn(u32) -> bool) {
+        let bound = |word: &Word| match *word {
+            Word::Constant(value) => Some(Bound::Word(value)),
+            Word::Slot(slot) if slot != own && fixed(slot) => Some(Bound::Slot(slot)),
+            _ => None,
+        };
+        let own = Word::Slot(own);
+        let (words, below, above) = match condition {
+            Word::Less(words) => (words, &mut self.below, &mut self.above),
+            Word::LessEqual(words) => (words, &mut self.most, &mut self.least),
+            Word::Equal(words) => {
+                let other = if words.0 == own { bound(&words.1) } else { bound(&words.0) };
+                if words.0 == own || words.1 == own {
+                    self.most.extend(other);
+                    self.least.extend(other);
+                }
+                return;
+            }
+            _ => return,
+        };
+        if words.0 == own {
+            below.extend(bound(&words.1));
+        } else if words.1 == own {
+            above.extend(bound(&words.0));
+        }
+    }
+}
+
+/// What guards say of each open place, if anything.
+pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -> Vec<Bounds> {
+    let (code, types) = (&compiled.code, &compiled.types);
+    let mut found = vec![Bounds::default(); open.len()];
+    let action = |one: &Participant| &code.actions[one.action as usize];
+    if !participants.iter().all(|one| one.way.is_empty() && patterns_never_fail(code, action(one))) {
+        return found;
+    }
+    for (_, one) in asked_first(code, participants) {
+        let Some(conditions) = action(one).guard.and_then(|guard| necessary(code, types, guard)) else {
+            continue;
+        };
+        let is_fixed = |slot: u32| {
+            participants.iter().flat_map(|one| &action(one).offers).all(|&(offer, ty)| match offer {
+                OfferCode::Variable(first) => !(first..first + types[ty.index()].words()).contains(&slot),
+                OfferCode::Pattern { .. } => false,
+                _ => true,
+            })
+        };
+        for (bounds, &place) in found.iter_mut().zip(open) {
+            let (offer, ty) = action(one).offers[place as usize];
+            let OfferCode::Variable(slot) = offer else { continue };
+            if types[ty.index()].ordered && types[ty.index()].words() == 1 {
+                conditions.iter().for_each(|condition| bounds.learn(condition, slot, is_fixed));
+            }
+        }
+    }
+    found
 }
 
 /// The open places that a piece names, in the order of the element's parts.
@@ -183,7 +297,7 @@ fn pieces(compiled: &Compiled, one: &Participant, open: &[u32], words: &[Word]) 
                     pack.fields.iter().zip(inner).map(|(&(shift, mask), piece)| (shift, mask, piece));
                 Piece::Packed { tag: pack.tag, fields: fields.collect() }
             }
-            Word::Member { .. } | Word::Not(_) | Word::Other => return None,
+            _ => return None,
         });
     }
     Some(pieces)
@@ -246,8 +360,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
             }
         })
     };
-    // An error of the condition must not be missed.
-    let narrows = shape.ordered && !shape.conditional && code_never_fails(code, at + 1);
+    let narrows = shape.ordered && !shape.conditional;
     match most.filter(|_| narrows).and_then(|most| Some((set()?, most))) {
         Some((set, most)) => {
             let behind = only(code, types, at + 1).and_then(|(condition, behind)| match condition {
@@ -258,14 +371,25 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
             });
             Some(Choosing::Elements(set, most, behind))
         }
-        None => range.map(|(first, count)| Choosing::Range(first, count)),
+        None => {
+            let (first, count) = range?;
+            let mut bounds = Bounds::default();
+            if narrows && let Some(conditions) = necessary(code, types, at + 1) {
+                conditions.iter().for_each(|condition| bounds.learn(condition, slot, |_| false));
+            }
+            let last = first + count.checked_sub(1)?;
+            // At least one value is left, though none will do.
+            let (first, last) = bounds.narrow((first, last), |_| 0).unwrap_or((first, first));
+            Some(Choosing::Range(first, last - first + 1))
+        }
     }
 }
 
 /// The condition whose code starts at an address, if there is a single path through it that tells nothing, and the address
 /// behind it.
 fn only(code: &Code, types: &[Representation], start: u32) -> Option<(Word, u32)> {
-    let mut path = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new() };
+    let mut path =
+        Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new(), failed: false };
     let mut others = Vec::new();
     for _ in 0..MOST_OPS {
         if matches!(code.ops[path.at as usize], Op::Mark(_) | Op::Decide(_)) {
@@ -280,9 +404,10 @@ fn only(code: &Code, types: &[Representation], start: u32) -> Option<(Word, u32)
     None
 }
 
-/// Conditions that hold whenever the one does whose code starts at an address.
+/// Conditions that hold whenever the one does whose code starts at an address. Where one of them does not hold, nothing
+/// fails either: it is asked before anything that might.
 fn necessary(code: &Code, types: &[Representation], start: u32) -> Option<Vec<Word>> {
-    let start = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new() };
+    let start = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new(), failed: false };
     let mut todo = vec![start];
     let mut common: Option<Vec<Word>> = None;
     let (mut paths, mut ops) = (0, 0);
@@ -293,21 +418,51 @@ fn necessary(code: &Code, types: &[Representation], start: u32) -> Option<Vec<Wo
             if paths > MOST_PATHS || ops > MOST_OPS {
                 return None;
             }
-            match step(code, types, &mut path, &mut todo)? {
-                Next::On => {}
-                Next::Decided(Word::Constant(0)) => break,
-                Next::Decided(answer) => {
+            if !path.failed && may_fail(code, code.ops[path.at as usize]) {
+                path.failed = true;
+                keep_common(&mut common, path.holding.clone());
+            }
+            match step(code, types, &mut path, &mut todo) {
+                Some(Next::On) => {}
+                Some(Next::Decided(Word::Constant(0))) => break,
+                Some(Next::Decided(answer)) => {
                     path.holding.push(answer);
-                    match &mut common {
-                        Some(common) => common.retain(|condition| path.holding.contains(condition)),
-                        None => common = Some(std::mem::take(&mut path.holding)),
-                    }
+                    keep_common(&mut common, std::mem::take(&mut path.holding));
+                    break;
+                }
+                // Whatever comes then, only what holds already is known.
+                None => {
+                    keep_common(&mut common, std::mem::take(&mut path.holding));
                     break;
                 }
             }
         }
     }
     common
+}
+
+fn keep_common(common: &mut Option<Vec<Word>>, holding: Vec<Word>) {
+    match common {
+        Some(common) => common.retain(|condition| holding.contains(condition)),
+        None => *common = Some(holding),
+    }
+}
+
+/// Whether an instruction may end in a run-time error.
+fn may_fail(code: &Code, op: Op) -> bool {
+    match op {
+        Op::Apply(number) => !is_total(code.applications[number as usize].operation),
+        Op::LoadPart(number) => code.parts[number as usize].indexed,
+        Op::Modulo
+        | Op::Add(_)
+        | Op::Subtract(_)
+        | Op::IndexOffset(_)
+        | Op::Field(_)
+        | Op::Element(_)
+        | Op::Fail(_)
+        | Op::Raise(_) => true,
+        _ => false,
+    }
 }
 
 enum Next {
@@ -380,9 +535,18 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
                 _ => Word::Other,
             });
         }
-        Op::Equal | Op::Less | Op::LessEqual | Op::Modulo | Op::Add(_) | Op::Subtract(_) => {
+        Op::Modulo | Op::Add(_) | Op::Subtract(_) => {
             keep(stack, 2)?;
             stack.push(Word::Other);
+        }
+        op @ (Op::Equal | Op::Less | Op::LessEqual) => {
+            let (b, a) = (stack.pop()?, stack.pop()?);
+            let words = Box::new((a, b));
+            stack.push(match op {
+                Op::Equal => Word::Equal(words),
+                Op::Less => Word::Less(words),
+                _ => Word::LessEqual(words),
+            });
         }
         Op::EqualMany(words) => {
             keep(stack, 2 * words as usize)?;

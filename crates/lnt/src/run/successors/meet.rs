@@ -17,8 +17,10 @@ use super::plan::Plan;
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::EXIT_GATE;
+use crate::run::domains::all_values;
 use crate::run::native::{Meeting, MeetingPiece, Native};
-use crate::run::rendezvous::{Place, Rendezvous};
+use crate::run::rendezvous::{Place, Rendezvous, range_of};
+use crate::run::sources::Bounds;
 
 /// A configuration besides the first one that was met this often is worth machine code.
 const OFTEN: u32 = 500;
@@ -42,6 +44,30 @@ const KEY: usize = 8;
 /// How many lists are remembered, a power of two, and how many values in all.
 const LISTS: usize = 1 << 15;
 const MOST_LISTED: usize = 1 << 21;
+
+/// As many combinations of open values are tried by machine code rather than named; up to more of them where they can't be.
+const FEW_COMBINATIONS: usize = 512;
+const MOST_COMBINATIONS: usize = 4096;
+/// Values of types with more bits are not listed.
+const MOST_LISTED_BITS: u32 = 16;
+/// Where values could not be named so often, that is not tried again.
+const MOST_FAILURES: u32 = 4;
+
+/// The values of an open place, ascending.
+enum Domain {
+    /// From the first word to the last one.
+    Range(u32, u32),
+    Listed(Arc<[u32]>),
+}
+
+/// The values that a rendezvous leaves open.
+#[derive(Default)]
+struct Domains {
+    /// By place; nothing where they can't be listed. Empty until somebody asks.
+    all: Option<Option<Vec<Domain>>>,
+    /// How often values could not be named.
+    failures: u32,
+}
 
 /// A remembered list of values.
 #[derive(Clone, Copy, Default)]
@@ -89,6 +115,12 @@ impl Lists {
     }
 }
 
+/// If so many states were left to offers, and those that machine code has found the steps of are fewer by this factor, it
+/// is not asked for a while: for so many states.
+const MANY_LEFT: u32 = 64;
+const FEWER: u32 = 4;
+const WHILE: u32 = 2048;
+
 /// How often a configuration was met, and its plan.
 type Known = (u32, Option<Arc<Plan>>);
 
@@ -106,11 +138,42 @@ pub(super) struct Meetings {
     labels: Vec<Vec<u32>>,
     other_labels: Vec<KnownLabel>,
     lists: Lists,
+    /// By rendezvous.
+    domains: Vec<Domains>,
+    /// The states whose steps machine code has found, those that it has left to offers, and for how many it is not asked.
+    found: u32,
+    left: u32,
+    pause: u32,
 }
 
 impl LntWorker<'_> {
     /// Gives all steps out of a packed state, if machine code finds them; false if that is left to offers.
+    #[inline]
     pub(super) fn meet_all(
+        &mut self,
+        meetings: &mut Meetings,
+        emit: &mut dyn FnMut(Step<'_>),
+    ) -> Result<bool, ModelError> {
+        if meetings.pause > 0 {
+            meetings.pause -= 1;
+            return Ok(false);
+        }
+        let done = self.try_to_meet(meetings, emit)?;
+        if meetings.plan.is_none() {
+            return Ok(done);
+        }
+        let count = if done { &mut meetings.found } else { &mut meetings.left };
+        *count = count.saturating_add(1);
+        if meetings.left >= MANY_LEFT {
+            if meetings.found < meetings.left / FEWER && !self.model.eager {
+                meetings.pause = WHILE;
+            }
+            (meetings.found, meetings.left) = (0, 0);
+        }
+        Ok(done)
+    }
+
+    fn try_to_meet(
         &mut self,
         meetings: &mut Meetings,
         emit: &mut dyn FnMut(Step<'_>),
@@ -147,7 +210,9 @@ impl LntWorker<'_> {
                             let piece = plan.native.meeting_of(number);
                             end += steps * piece.map_or(0, |piece| plan.native.record_length(piece));
                         }
-                        None => return Ok(false),
+                        None => {
+                            return Ok(false);
+                        }
                     },
                     Some(probe) => {
                         let Some(piece) = plan.native.probe_of(probe) else { return Ok(false) };
@@ -193,7 +258,7 @@ impl LntWorker<'_> {
     fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, meetings: &mut Meetings) -> Option<usize> {
         let piece = plan.native.meeting_of(number)?;
         let opening = piece.opening();
-        let Meetings { records, lists, .. } = meetings;
+        let Meetings { records, lists, domains, .. } = meetings;
         if opening.places.is_empty() {
             return self.run_meeting(&plan.native, piece, &[], end, records);
         }
@@ -231,27 +296,101 @@ impl LntWorker<'_> {
                 };
             }
         }
+        let domains = &mut domains[number];
+        let all = domains.all.get_or_insert_with(|| self.domains(plan, number, &opening.places)).as_deref();
+        let most = if domains.failures >= MOST_FAILURES { MOST_COMBINATIONS } else { FEW_COMBINATIONS };
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        // What guards fire while they name values is not told.
-        let marks = std::mem::take(&mut self.machine.marks);
-        let found = self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates);
-        self.machine.marks = marks;
-        if found.is_some() {
-            note_most(&self.model.named, action, candidates.len() / opening.places.len());
-            if slots.len() <= KEY {
+        let mut tried = all.is_some_and(|all| self.list_within(all, &opening.bounds, most, &mut candidates));
+        let mut found = tried;
+        if !found {
+            // What guards fire while they name values is not told.
+            let marks = std::mem::take(&mut self.machine.marks);
+            found = self.list_candidates(&plan.configuration.rendezvous[number], &mut candidates).is_some();
+            self.machine.marks = marks;
+        }
+        if !found {
+            domains.failures = domains.failures.saturating_add(1);
+            candidates.clear();
+            tried = all.is_some_and(|all| {
+                self.list_within(all, &opening.bounds, MOST_COMBINATIONS, &mut candidates)
+            });
+            found = tried;
+        }
+        let count = candidates.len() / opening.places.len();
+        let steps = match (found, candidates.is_empty()) {
+            (true, true) => Some(0),
+            (true, false) => self.run_meeting(&plan.native, piece, &candidates, end, records),
+            (false, _) => None,
+        };
+        if let Some(steps) = steps {
+            note_most(if tried { &self.model.tried } else { &self.model.named }, action, count);
+            let participants = &plan.configuration.rendezvous[number].participants;
+            if slots.len() <= KEY && participants.iter().all(|one| one.way.is_empty()) {
+                if tried {
+                    // Those that all partners have taken.
+                    let length = plan.native.record_length(piece);
+                    candidates.clear();
+                    for record in records[end..][..steps * length].chunks_exact(length) {
+                        candidates.extend(opening.places.iter().map(|&place| record[place as usize]));
+                    }
+                }
                 lists.remember(wanted, &candidates);
             }
         }
-        let steps = match found {
-            Some(true) if !candidates.is_empty() => {
-                self.run_meeting(&plan.native, piece, &candidates, end, records)
-            }
-            Some(_) => Some(0),
-            None => None,
-        };
         self.candidates = candidates;
         steps
+    }
+
+    /// The values of open places, if they can be listed.
+    #[cold]
+    fn domains(&mut self, plan: &Plan, number: usize, places: &[u32]) -> Option<Vec<Domain>> {
+        let action = plan.configuration.rendezvous[number].participants[0].action;
+        let offers = &self.machine.code.actions[action as usize].offers;
+        let domain = |&place: &u32| {
+            let ty = offers[place as usize].1;
+            let shape = &self.model.compiled.types[ty.index()];
+            if let Some((first, count)) = range_of(shape) {
+                return Some(Domain::Range(first, first + count.checked_sub(1)?));
+            }
+            // Listing the values of a wide type would make rows of all of them.
+            let bits: u32 = shape.leaves.iter().sum();
+            if shape.endless || shape.conditional || shape.words() > 1 || bits > MOST_LISTED_BITS {
+                return None;
+            }
+            Some(Domain::Listed(all_values(&mut self.machine, ty).ok()?))
+        };
+        places.iter().map(domain).collect()
+    }
+
+    /// Lists all combinations of values within bounds, the last place's fastest; false if there are more than so many.
+    fn list_within(&self, domains: &[Domain], bounds: &[Bounds], most: usize, list: &mut Vec<u32>) -> bool {
+        let narrowed = domains.iter().zip(bounds).map(|(domain, bounds)| match domain {
+            &Domain::Range(first, last) => bounds.narrow((first, last), |slot| self.snapshots[slot as usize]),
+            Domain::Listed(values) => (values.len() as u32).checked_sub(1).map(|last| (0, last)),
+        });
+        let Some(narrowed) = narrowed.collect::<Option<Vec<(u32, u32)>>>() else { return true };
+        let count = narrowed
+            .iter()
+            .fold(1usize, |count, &(first, last)| count.saturating_mul((last - first) as usize + 1));
+        if count > most {
+            return false;
+        }
+        let mut at: Vec<u32> = narrowed.iter().map(|range| range.0).collect();
+        for _ in 0..count {
+            list.extend(at.iter().zip(domains).map(|(&at, domain)| match domain {
+                Domain::Range(..) => at,
+                Domain::Listed(values) => values[at as usize],
+            }));
+            for (at, &(first, last)) in at.iter_mut().zip(&narrowed).rev() {
+                if *at < last {
+                    *at += 1;
+                    break;
+                }
+                *at = first;
+            }
+        }
+        true
     }
 
     /// Sorts records by the values that nobody fixed, and leaves each once; gives how many remain.
@@ -495,6 +634,8 @@ impl LntWorker<'_> {
             meetings.labels.resize(plan.configuration.rendezvous.len(), Vec::new());
             meetings.other_labels.fill(KnownLabel::default());
             meetings.lists.clear();
+            meetings.domains.clear();
+            meetings.domains.resize_with(plan.configuration.rendezvous.len(), Domains::default);
             meetings.plan = Some(plan);
         }
     }

@@ -211,7 +211,7 @@ fn calls_others(code: &Code, address: u32) -> bool {
 }
 
 /// Whether an operation has a result for all operands.
-fn is_total(operation: Builtin) -> bool {
+pub(in crate::run) fn is_total(operation: Builtin) -> bool {
     use Builtin::*;
     matches!(
         operation,

@@ -21,7 +21,7 @@ use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
 use crate::run::rendezvous::{Participant, range_of, silent};
-use crate::run::sources::{Choosing, Piece, Source, choosing, source};
+use crate::run::sources::{Bounds, Choosing, Piece, Source, bounds, choosing, source};
 use crate::typed::TypeId;
 
 /// As many values that nobody fixes are tried one after the other; more are to be named.
@@ -44,6 +44,8 @@ pub struct Opening {
     pub chosen: usize,
     /// The set whose elements are the list, if a guard names one.
     pub source: Option<Source>,
+    /// What guards say of each open place, where values come as a list.
+    pub bounds: Vec<Bounds>,
 }
 
 impl Opening {
@@ -80,6 +82,7 @@ pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Open
         tried: ranges.iter().flatten().map(|&(_, count)| count as usize).product(),
         chosen: chosen.product(),
         source: if ranges.is_none() { source(compiled, participants, &places) } else { None },
+        bounds: bounds(compiled, participants, &places),
         ranges,
         places,
         values: values as u32,
@@ -112,8 +115,8 @@ pub(super) fn reached_by(code: &Code, participants: &[Participant], before: bool
 
 /// What happens where code halts.
 enum Halts {
-    /// On a silent way, it has to get to an instruction.
-    Way { to: usize, arrives: Block },
+    /// On a silent way, it has to get to an instruction. At some others it is left to offers what follows.
+    Way { to: usize, arrives: Block, lost: Vec<u32> },
     /// An offer has been computed.
     Offer { words: Vec<Variable>, computed: Block },
     /// A condition has been decided.
@@ -468,7 +471,9 @@ impl Building<'_> {
         for leg in &participant.way {
             let from = behind.take().unwrap_or(leg.from);
             let arrives = self.builder.create_block();
-            self.meeting.as_mut()?.halts = Halts::Way { to: leg.to as usize, arrives };
+            let lost =
+                participant.lost.iter().filter(|lost| lost.from == leg.from).map(|lost| lost.to).collect();
+            self.meeting.as_mut()?.halts = Halts::Way { to: leg.to as usize, arrives, lost };
             // A region that rests where a value is chosen is there already.
             match leg.from == leg.to {
                 true => _ = self.builder.ins().jump(arrives, &[]),
@@ -820,7 +825,8 @@ impl Building<'_> {
         let meeting = self.meeting.as_ref()?;
         let code = &self.compiled.code;
         let to = match meeting.halts {
-            Halts::Way { to, arrives } if to == at => arrives,
+            Halts::Way { to, arrives, .. } if to == at => arrives,
+            Halts::Way { ref lost, .. } if lost.contains(&(at as u32)) => self.gives_up,
             Halts::Way { .. } => meeting.nothing,
             Halts::Rest { region, location, rests }
                 if matches!(code.ops[at], Op::Act(_) | Op::Choice(_) | Op::AnyValue(..) | Op::Stop) =>
