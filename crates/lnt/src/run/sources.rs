@@ -187,6 +187,12 @@ impl Bounds {
         (first <= last).then_some((first, last))
     }
 
+    /// Whether they are the same in all states.
+    pub fn are_fixed(&self) -> bool {
+        let mut all = [&self.below, &self.most, &self.above, &self.least].into_iter().flatten();
+        all.all(|bound| matches!(bound, Bound::Word(_)))
+    }
+
     /// Adds what a condition on the value of a slot says. `fixed` tells whether another slot stays as it is.
     fn learn(&mut self, condition: &Word, own: u32, fixed: impl Fn(u32) -> bool) {
         let bound = |word: &Word| match *word {

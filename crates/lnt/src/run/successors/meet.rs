@@ -65,8 +65,55 @@ enum Domain {
 struct Domains {
     /// By place; nothing where they can't be listed. Empty until somebody asks.
     all: Option<Option<Vec<Domain>>>,
+    /// All combinations, where no slot bounds them, once they were listed.
+    fixed: Option<Vec<u32>>,
     /// How often values could not be named.
     failures: u32,
+}
+
+impl Domains {
+    /// Lists all combinations of values within bounds, the last place's fastest; false if there are more than so many.
+    fn list(
+        &mut self,
+        bounds: &[Bounds],
+        slot: impl Fn(u32) -> u32 + Copy,
+        most: usize,
+        list: &mut Vec<u32>,
+    ) -> bool {
+        let Some(Some(domains)) = &self.all else { return false };
+        if let Some(fixed) = self.fixed.as_ref().filter(|fixed| fixed.len() <= most * domains.len()) {
+            list.extend_from_slice(fixed);
+            return true;
+        }
+        let narrowed = domains.iter().zip(bounds).map(|(domain, bounds)| match domain {
+            &Domain::Range(first, last) => bounds.narrow((first, last), slot),
+            Domain::Listed(values) => (values.len() as u32).checked_sub(1).map(|last| (0, last)),
+        });
+        let Some(narrowed) = narrowed.collect::<Option<Vec<(u32, u32)>>>() else { return true };
+        let sizes = narrowed.iter().map(|&(first, last)| (last - first) as usize + 1);
+        let count = sizes.fold(1usize, usize::saturating_mul);
+        if count > most {
+            return false;
+        }
+        let mut at: Vec<u32> = narrowed.iter().map(|range| range.0).collect();
+        for _ in 0..count {
+            list.extend(at.iter().zip(domains).map(|(&at, domain)| match domain {
+                Domain::Range(..) => at,
+                Domain::Listed(values) => values[at as usize],
+            }));
+            for (at, &(first, last)) in at.iter_mut().zip(&narrowed).rev() {
+                if *at < last {
+                    *at += 1;
+                    break;
+                }
+                *at = first;
+            }
+        }
+        if bounds.iter().all(Bounds::are_fixed) {
+            self.fixed = Some(list.clone());
+        }
+        true
+    }
 }
 
 /// A remembered list of values.
@@ -297,11 +344,14 @@ impl LntWorker<'_> {
             }
         }
         let domains = &mut domains[number];
-        let all = domains.all.get_or_insert_with(|| self.domains(plan, number, &opening.places)).as_deref();
+        if domains.all.is_none() {
+            domains.all = Some(self.domains(plan, number, &opening.places));
+        }
         let most = if domains.failures >= MOST_FAILURES { MOST_COMBINATIONS } else { FEW_COMBINATIONS };
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        let mut tried = all.is_some_and(|all| self.list_within(all, &opening.bounds, most, &mut candidates));
+        let slot = |slot: u32| self.snapshots[slot as usize];
+        let mut tried = domains.list(&opening.bounds, slot, most, &mut candidates);
         let mut found = tried;
         if !found {
             // What guards fire while they name values is not told.
@@ -312,9 +362,8 @@ impl LntWorker<'_> {
         if !found {
             domains.failures = domains.failures.saturating_add(1);
             candidates.clear();
-            tried = all.is_some_and(|all| {
-                self.list_within(all, &opening.bounds, MOST_COMBINATIONS, &mut candidates)
-            });
+            let slot = |slot: u32| self.snapshots[slot as usize];
+            tried = domains.list(&opening.bounds, slot, MOST_COMBINATIONS, &mut candidates);
             found = tried;
         }
         let count = candidates.len() / opening.places.len();
@@ -361,36 +410,6 @@ impl LntWorker<'_> {
             Some(Domain::Listed(all_values(&mut self.machine, ty).ok()?))
         };
         places.iter().map(domain).collect()
-    }
-
-    /// Lists all combinations of values within bounds, the last place's fastest; false if there are more than so many.
-    fn list_within(&self, domains: &[Domain], bounds: &[Bounds], most: usize, list: &mut Vec<u32>) -> bool {
-        let narrowed = domains.iter().zip(bounds).map(|(domain, bounds)| match domain {
-            &Domain::Range(first, last) => bounds.narrow((first, last), |slot| self.snapshots[slot as usize]),
-            Domain::Listed(values) => (values.len() as u32).checked_sub(1).map(|last| (0, last)),
-        });
-        let Some(narrowed) = narrowed.collect::<Option<Vec<(u32, u32)>>>() else { return true };
-        let count = narrowed
-            .iter()
-            .fold(1usize, |count, &(first, last)| count.saturating_mul((last - first) as usize + 1));
-        if count > most {
-            return false;
-        }
-        let mut at: Vec<u32> = narrowed.iter().map(|range| range.0).collect();
-        for _ in 0..count {
-            list.extend(at.iter().zip(domains).map(|(&at, domain)| match domain {
-                Domain::Range(..) => at,
-                Domain::Listed(values) => values[at as usize],
-            }));
-            for (at, &(first, last)) in at.iter_mut().zip(&narrowed).rev() {
-                if *at < last {
-                    *at += 1;
-                    break;
-                }
-                *at = first;
-            }
-        }
-        true
     }
 
     /// Sorts records by the values that nobody fixed, and leaves each once; gives how many remain.
