@@ -662,6 +662,9 @@ impl<'b> Building<'b> {
             && let Some(meeting) = &mut self.meeting
         {
             meeting.runs(&self.compiled.code, address as u32);
+            // The same instructions may be run again for another purpose, and lead elsewhere then: a loop that brings control
+            // to an action goes on behind it.
+            self.blocks.clear();
         }
         self.go_to(address)?;
         while let Some((at, depth)) = self.todo.pop() {
