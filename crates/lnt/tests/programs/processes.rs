@@ -2,6 +2,7 @@
 
 use super::functions::variable;
 use super::statements::Place;
+use super::types::NAT;
 use super::{Drawing, Scope};
 
 /// No offer leaves more values open than this.
@@ -158,8 +159,21 @@ impl Drawing {
             scope.variables.push(variable(&name, ty, true));
         }
         let name = format!("P{number}");
+        let kind = self.chance.below(6);
+        // Set once: what depends on it may come back to the choice silently.
+        let flag = (kind > 1 && self.chance.one_in(4)).then(|| self.local(NAT));
         let branches: Vec<String> = (0..2 + self.chance.below(3))
             .map(|_| {
+                if self.chance.one_in(5) {
+                    return self.rounds(number, shape, gates, &scope);
+                }
+                if let Some(flag) = flag.as_ref().filter(|_| self.chance.one_in(2)) {
+                    let condition = self.condition(2, &scope);
+                    let then = self.communication(number, shape, gates, &scope);
+                    return format!(
+                        "only if {flag} == 0 then {flag} := 1; if {condition} then {then} end if end if"
+                    );
+                }
                 let first = self.action(number, shape, gates, &scope);
                 let mut branch = first;
                 if !self.chance.one_in(3) {
@@ -176,7 +190,11 @@ impl Drawing {
             true => format!("{};\n   ", self.statements(1, &scope, &Place::default())),
             false => String::new(),
         };
-        let body = match self.chance.below(6) {
+        let start = match &flag {
+            Some(flag) => format!("{flag} := 0;\n   {start}"),
+            None => start,
+        };
+        let body = match kind {
             0 => {
                 // Again, with other arguments.
                 let arguments: Vec<String> =
@@ -194,6 +212,27 @@ impl Drawing {
             written.join(", ")
         );
         Component { name, parameters }
+    }
+
+    /// Actions in a loop, some of which may be left out, and one behind it.
+    fn rounds(&mut self, number: usize, shape: Shape, gates: &[Gate], scope: &Scope) -> String {
+        let counter = self.local(NAT);
+        let mut within = scope.clone();
+        within.variables.push(variable(&counter, NAT, false));
+        let act = self.communication(number, shape, gates, &within);
+        let body = match self.chance.below(3) {
+            0 => act,
+            1 => format!("if {} then {act} end if", self.condition(1, &within)),
+            _ => {
+                let other = self.communication(number, shape, gates, &within);
+                format!("if {} then {act} else {other} end if", self.condition(1, &within))
+            }
+        };
+        let first = self.chance.below(2);
+        let last = self.action(number, shape, gates, scope);
+        format!(
+            "{counter} := {first};\n      while {counter} < 3 loop {body}; {counter} := {counter} + 1 end loop;\n      {last}"
+        )
     }
 
     fn action(&mut self, number: usize, shape: Shape, gates: &[Gate], scope: &Scope) -> String {
