@@ -96,6 +96,8 @@ pub struct Machine<'a> {
     pub values: Values<'a>,
     pub(super) stack: Vec<u32>,
     calls: Vec<Call>,
+    /// Calls that are nested as deep as this, or deeper, are not tried as machine code.
+    by_hand: usize,
     /// The results of functions that machine code keeps in tables.
     pub(super) tables: Vec<u32>,
     /// The rows that are left of rows without their first words, by their numbers, as far as they are known.
@@ -127,6 +129,7 @@ impl<'a> Machine<'a> {
             values: Values::new(&compiled.values, &compiled.types, program),
             stack: Vec::new(),
             calls: Vec::new(),
+            by_hand: usize::MAX,
             memory: Vec::new(),
             asked: Vec::new(),
             tables: Vec::new(),
@@ -582,14 +585,19 @@ impl<'a> Machine<'a> {
                         }
                         remember = Some(Remembered::of(number, arguments));
                     }
-                    if let Some(native) = self.native
+                    // What machine code has given up is done here, with all that it calls.
+                    if let Some(native) = self.native.filter(|_| self.calls.len() < self.by_hand)
                         && native.call(self, number)
                     {
+                        self.by_hand = usize::MAX;
                         if let (Some(remember), Some(&result)) = (remember, self.stack.last()) {
                             self.memory[remember.place()] = Remembered { result, ..remember };
                         }
                         at += 1;
                         continue;
+                    }
+                    if self.calls.len() < self.by_hand {
+                        self.by_hand = self.calls.len() + 1;
                     }
                     self.enter(function.arguments, function.variables, at as u32 + 1, remember);
                     at = function.address as usize;

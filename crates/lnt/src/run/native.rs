@@ -43,7 +43,7 @@ const MOST_WORDS: usize = 1024;
 /// Calls that are nested deeper are left to the interpreter.
 const DEEPEST: u32 = 200;
 /// Jumps and calls, before the interpreter has a look.
-const FUEL: u32 = 20_000_000;
+const FUEL: u32 = 500_000;
 
 /// What a piece of native code returns instead of an address.
 const DONE: i32 = -1;
