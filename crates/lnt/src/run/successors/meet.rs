@@ -162,12 +162,6 @@ impl Lists {
     }
 }
 
-/// If so many states were left to offers, and those that machine code has found the steps of are fewer by this factor, it
-/// is not asked for a while: for so many states.
-const MANY_LEFT: u32 = 64;
-const FEWER: u32 = 4;
-const WHILE: u32 = 2048;
-
 /// How often a configuration was met, and its plan.
 type Known = (u32, Option<Arc<Plan>>);
 
@@ -187,40 +181,11 @@ pub(super) struct Meetings {
     lists: Lists,
     /// By rendezvous.
     domains: Vec<Domains>,
-    /// The states whose steps machine code has found, those that it has left to offers, and for how many it is not asked.
-    found: u32,
-    left: u32,
-    pause: u32,
 }
 
 impl LntWorker<'_> {
     /// Gives all steps out of a packed state, if machine code finds them; false if that is left to offers.
-    #[inline]
     pub(super) fn meet_all(
-        &mut self,
-        meetings: &mut Meetings,
-        emit: &mut dyn FnMut(Step<'_>),
-    ) -> Result<bool, ModelError> {
-        if meetings.pause > 0 {
-            meetings.pause -= 1;
-            return Ok(false);
-        }
-        let done = self.try_to_meet(meetings, emit)?;
-        if meetings.plan.is_none() {
-            return Ok(done);
-        }
-        let count = if done { &mut meetings.found } else { &mut meetings.left };
-        *count = count.saturating_add(1);
-        if meetings.left >= MANY_LEFT {
-            if meetings.found < meetings.left / FEWER && !self.model.eager {
-                meetings.pause = WHILE;
-            }
-            (meetings.found, meetings.left) = (0, 0);
-        }
-        Ok(done)
-    }
-
-    fn try_to_meet(
         &mut self,
         meetings: &mut Meetings,
         emit: &mut dyn FnMut(Step<'_>),
@@ -257,9 +222,7 @@ impl LntWorker<'_> {
                             let piece = plan.native.meeting_of(number);
                             end += steps * piece.map_or(0, |piece| plan.native.record_length(piece));
                         }
-                        None => {
-                            return Ok(false);
-                        }
+                        None => return Ok(false),
                     },
                     Some(probe) => {
                         let Some(piece) = plan.native.probe_of(probe) else { return Ok(false) };
