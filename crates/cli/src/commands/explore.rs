@@ -114,7 +114,7 @@ impl Explore {
     fn tell_open_offers(&self, file: &ModelFile, terminal: &Terminal) {
         let offers = file.model().open_offers();
         if self.plan && offers.is_empty() {
-            terminal.remark("plan: every value was fixed by a partner");
+            terminal.remark("plan: some partner fixes every value that is received");
         }
         for offer in offers.iter().filter(|_| self.plan) {
             let place = file.sources.position(offer.span);
@@ -128,11 +128,11 @@ impl Explore {
             offers.iter().filter_map(|offer| Some((offer, offer.tried.filter(|&most| most > MANY_VALUES)?)));
         let warnings: Vec<Diagnostic> = many
             .map(|(offer, most)| {
-                Diagnostic::warning(format!("{most} values are tried here, in every state anew"))
+                Diagnostic::warning(format!("{most} values are tried here, one by one"))
                     .label(offer.span, "nobody fixes what is received")
                     .help(
-                        "let a partner send the value, or say with a pattern or a condition which values can come: \
-                         `where member (x, s)`, `where x.f == e`",
+                        "let a partner send the value, give it a smaller type (`range 0 .. 9 of nat`), or say with a pattern or \
+                         a condition which values can come: `where x < n`, `where member (x, s)`, `where x.f == e`",
                     )
             })
             .collect();
