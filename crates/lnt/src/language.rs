@@ -5,9 +5,10 @@ use model::{
 };
 use source::{Diagnostic, Sources, Span};
 
+use crate::compile::LITTLE_FUEL;
 use crate::load::check_input;
 use crate::model::LntModel;
-use crate::mutants::mutants;
+use crate::mutants::{Extent, mutants};
 use crate::typed::{self, Argument, ProcessId, StatementKind};
 use crate::{arguments, constructs, coverage_map, def_use_pairs, function_map, instrument};
 
@@ -56,6 +57,17 @@ struct LntProgram {
 impl LntProgram {
     fn program(&self) -> &typed::Program {
         self.model.program()
+    }
+
+    /// The processes that can be started, directly or not.
+    fn reached(&self) -> Vec<ProcessId> {
+        let program = self.program();
+        let reached = self.map.reachable(&self.started());
+        let reached = self.map.processes.iter().zip(reached).filter_map(|(entry, reached)| {
+            let position = program.processes.iter().position(|process| process.extent == entry.span)?;
+            reached.then_some(ProcessId(position as u32))
+        });
+        reached.collect()
     }
 }
 
@@ -148,6 +160,11 @@ impl Program for LntProgram {
         def_use_pairs(self.program())
     }
 
+    fn expect_few_states(&mut self) {
+        self.model.plain = true;
+        self.model.compiled.fuel = LITTLE_FUEL;
+    }
+
     fn constructs(&self) -> Vec<Construct> {
         constructs(self.program())
     }
@@ -157,12 +174,10 @@ impl Program for LntProgram {
     }
 
     fn mutants(&self, sources: &Sources) -> Vec<Mutant> {
-        let program = self.program();
-        let reached = self.map.reachable(&self.started());
-        let reached = self.map.processes.iter().zip(reached).filter_map(|(entry, reached)| {
-            let position = program.processes.iter().position(|process| process.extent == entry.span)?;
-            reached.then_some(ProcessId(position as u32))
-        });
-        mutants(program, &reached.collect::<Vec<_>>(), self.model.functions(), sources)
+        mutants(self.program(), &self.reached(), self.model.functions(), sources, Extent::Mutants)
+    }
+
+    fn alternatives(&self, sources: &Sources) -> Vec<Mutant> {
+        mutants(self.program(), &self.reached(), self.model.functions(), sources, Extent::Alternatives)
     }
 }

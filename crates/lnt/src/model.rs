@@ -73,6 +73,8 @@ pub struct LntModel {
     pub(crate) remembered: AtomicUsize,
     /// Whether everything is done as for large models from the start.
     pub(crate) eager: bool,
+    /// Whether nothing is done that pays for large models only.
+    pub(crate) plain: bool,
     /// Machine code, made when it pays.
     native: OnceLock<Option<Native>>,
     /// Whether rendezvous become machine code, and what came of that.
@@ -146,6 +148,7 @@ impl LntModel {
             tried: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             remembered: AtomicUsize::new(0),
             eager: false,
+            plain: false,
             native: OnceLock::new(),
             plans_steps: shaping == Shaping::Fixed && !code.flows,
             plans: Mutex::default(),

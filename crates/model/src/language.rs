@@ -205,6 +205,9 @@ pub trait Program: Send + Sync {
         Construct::of_map(self.map())
     }
 
+    /// Says that few of its states will be looked at, so that what pays for many is not worth preparing.
+    fn expect_few_states(&mut self) {}
+
     /// The program with probes, where the language has them; `root` is what it starts with.
     fn instrument(&self, _sources: &Sources, _probes: &Probes, _root: Option<&str>) -> Option<Instrumented> {
         None
@@ -214,6 +217,12 @@ pub trait Program: Send + Sync {
     /// language has no such changes. Those of what it can't reach are left out.
     fn mutants(&self, _sources: &Sources) -> Vec<Mutant> {
         Vec::new()
+    }
+
+    /// Everything that could stand in a place instead of what stands there, as far as small changes go: mutants, and changes
+    /// that a person would rather make to put something right.
+    fn alternatives(&self, sources: &Sources) -> Vec<Mutant> {
+        self.mutants(sources)
     }
 
     /// Tells what steps exercise of [`items`](Self::items), and how decisions are evaluated; none where origins tell

@@ -11,7 +11,7 @@ use source::{Diagnostic, Span};
 use super::code::{Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
 use super::types::{Representation, bits_for};
-use super::{Compiled, Compiler, Placement, UNPLACED};
+use super::{Compiled, Compiler, FUEL, Placement, UNPLACED};
 use crate::typed::FunctionId;
 
 impl Compiler<'_> {
@@ -31,6 +31,7 @@ impl Compiler<'_> {
         reached.sort_unstable();
         reached.dedup();
         Ok(Compiled {
+            fuel: FUEL,
             reached,
             code: self.code,
             types: self.types,
