@@ -105,6 +105,7 @@ fn is_large(change: &Mutant) -> bool {
         || matches!(
             change.operator,
             Operator::Inserted
+                | Operator::Gate
                 | Operator::GuardAdded
                 | Operator::BranchAdded
                 | Operator::ActionRemoved

@@ -14,6 +14,8 @@ use crate::typed::*;
 
 /// The most variables that are tried in a place.
 const MOST_VARIABLES: usize = 4;
+/// The most conditions that are added to one.
+const MOST_CONDITIONS: usize = 6;
 
 impl Writer<'_> {
     /// Alternatives to a statement as a whole; nothing where none are wanted.
@@ -45,8 +47,10 @@ impl Writer<'_> {
             }
             StatementKind::Assign { value, .. } => self.other_assigned(value),
             StatementKind::Return(Some(value)) => self.other_assigned(value),
-            StatementKind::Instantiate { gates, .. } => {
+            StatementKind::Call { arguments, .. } => self.other_order(arguments),
+            StatementKind::Instantiate { gates, arguments, .. } => {
                 self.other_call_gates(statement, gates);
+                self.other_order(arguments);
                 self.guarded(statement);
                 let what = format!("`{}` is left out", self.short(statement.span));
                 let beside = joined(&around.before, &around.after);
@@ -125,11 +129,19 @@ impl Writer<'_> {
         let mut beside = around.before.clone();
         heads(statement, &mut beside);
         let place = Span { end: span.start, ..span };
-        let next = self.short(Span { end: span.end.min(span.start + 40), ..span });
+        let next = self.first_line(span);
         for piece in self.possible(assigned, true) {
             let what = format!("`{}` comes before `{next}`", piece.text);
             self.push(Operator::Inserted, place, format!("{}; ", piece.text), what, beside.clone());
         }
+    }
+
+    /// The beginning of a text, without what is a comment.
+    fn first_line(&self, span: Span) -> String {
+        let text = self.text(span);
+        let line = text.lines().next().unwrap_or_default();
+        let code = line.split("--").next().unwrap_or_default().trim_end();
+        if code.len() == text.len() { self.short(span) } else { format!("{code} …") }
     }
 
     /// Something more at the end of a body.
@@ -157,7 +169,7 @@ impl Writer<'_> {
         beside.extend(&around.after);
         let span = Span { start: body.span.end, ..body.span };
         for piece in self.possible(&assigned, true) {
-            let what = format!("`{}` comes after `{}`", piece.text, self.short(last.span));
+            let what = format!("`{}` comes after `{}`", piece.text, self.first_line(last.span));
             self.push(Operator::Inserted, span, format!("; {}", piece.text), what, beside.clone());
         }
     }
@@ -172,6 +184,18 @@ impl Writer<'_> {
             conditions.extend([variable.clone(), format!("not ({variable})")]);
         }
         conditions
+    }
+
+    /// A condition that asks for something more, or for something else instead.
+    pub(super) fn more_conditions(&mut self, condition: &Expression) {
+        let text = self.text(condition.span);
+        for other in self.conditions().into_iter().filter(|other| other != text).take(MOST_CONDITIONS) {
+            for word in ["and", "or"] {
+                let longer = format!("({text}) {word} ({other})");
+                let what = format!("asks for `{word} {other}`, too");
+                self.replace(Operator::GuardAdded, condition.span, longer, &what);
+            }
+        }
     }
 
     /// Other conditions in the place of a constant one.
@@ -312,6 +336,25 @@ impl Writer<'_> {
         }
         for (span, text, what) in found {
             self.replace(Operator::Gate, span, text, &what);
+        }
+    }
+
+    /// Arguments of the same type that change places.
+    fn other_order(&mut self, arguments: &[Argument]) {
+        for (at, left) in arguments.iter().enumerate() {
+            for right in &arguments[at + 1..] {
+                let (Argument::In(left), Argument::In(right)) = (left, right) else { continue };
+                if left.ty != right.ty
+                    || left.span.file != right.span.file
+                    || left.span.end > right.span.start
+                {
+                    continue;
+                }
+                let between = Span { start: left.span.end, end: right.span.start, ..left.span };
+                let text = format!("{}{}{}", self.text(right.span), self.text(between), self.text(left.span));
+                let what = "changes the order of arguments";
+                self.replace(Operator::Value, left.span.to(right.span), text, what);
+            }
         }
     }
 

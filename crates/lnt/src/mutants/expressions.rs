@@ -21,6 +21,7 @@ impl Writer<'_> {
         }
         if self.pieces.is_some() {
             self.replace(Operator::GuardStrengthened, condition.span, "false".into(), "becomes `false`");
+            self.more_conditions(condition);
         }
         self.parts_of_guard(condition, true);
         // Negating a whole guard that is an equality has been done above.
