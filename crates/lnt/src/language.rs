@@ -5,7 +5,6 @@ use model::{
 };
 use source::{Diagnostic, Sources, Span};
 
-use crate::compile::LITTLE_FUEL;
 use crate::load::check_input;
 use crate::model::LntModel;
 use crate::mutants::{Extent, mutants};
@@ -33,7 +32,7 @@ impl Language for Lnt {
             let help = format!("name the process to start with: {}", input.starting.advice("PROCESS (…)"));
             return Err(vec![Diagnostic::error(message).help(help)]);
         };
-        let model = LntModel::build(checked.program, root, input.telling, input.starting)?;
+        let model = LntModel::build(checked.program, root, input.telling, input.starting, input.few_states)?;
         let warnings = model.relevant(checked.warnings);
         let functions = function_map(model.program(), model.functions());
         Ok(Box::new(LntProgram { started: started(model.program(), &map), model, warnings, map, functions }))
@@ -158,11 +157,6 @@ impl Program for LntProgram {
 
     fn def_use_pairs(&self) -> Vec<DefUse> {
         def_use_pairs(self.program())
-    }
-
-    fn expect_few_states(&mut self) {
-        self.model.plain = true;
-        self.model.compiled.fuel = LITTLE_FUEL;
     }
 
     fn constructs(&self) -> Vec<Construct> {

@@ -13,7 +13,7 @@ use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
-use crate::compile::{Compiled, Root, compile};
+use crate::compile::{Compiled, LITTLE_FUEL, Root, compile};
 use crate::run::{
     Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts,
     Values, conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
@@ -92,7 +92,7 @@ impl LntModel {
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
         let shaping = if options.naive { Shaping::Rows } else { Shaping::Fixed };
-        let mut model = Self::shaped(program, root, telling, Starting::Root, shaping)?;
+        let mut model = Self::shaped(program, root, telling, Starting::Root, shaping, false)?;
         model.eager = options.eager;
         Ok(model)
     }
@@ -102,8 +102,9 @@ impl LntModel {
         root: ProcessId,
         telling: Telling<'_>,
         starting: Starting,
+        plain: bool,
     ) -> Result<Self, Vec<Diagnostic>> {
-        Self::shaped(program, root, telling, starting, Shaping::Fixed)
+        Self::shaped(program, root, telling, starting, Shaping::Fixed, plain)
     }
 
     fn shaped(
@@ -112,6 +113,7 @@ impl LntModel {
         telling: Telling<'_>,
         starting: Starting,
         shaping: Shaping,
+        plain: bool,
     ) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
@@ -127,6 +129,9 @@ impl LntModel {
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
         let mut compiled = compile(&program, &Root { process: root, gates }, telling, shaping)?;
+        if plain {
+            compiled.fuel = LITTLE_FUEL;
+        }
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
         let (profiles, profile_types) = profiles(code);
@@ -148,7 +153,7 @@ impl LntModel {
             tried: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             remembered: AtomicUsize::new(0),
             eager: false,
-            plain: false,
+            plain,
             native: OnceLock::new(),
             plans_steps: shaping == Shaping::Fixed && !code.flows,
             plans: Mutex::default(),

@@ -76,6 +76,9 @@ pub struct Input<'a> {
     pub starting: Starting,
     /// How transition systems are read that it names.
     pub reading: &'a lts::AutOptions,
+    /// Whether few of its states will be looked at, so that what pays for many is not worth preparing, and something that runs
+    /// for long counts as endless.
+    pub few_states: bool,
 }
 
 impl<'a> Input<'a> {
@@ -90,6 +93,7 @@ impl<'a> Input<'a> {
             values: false,
             starting: Starting::Root,
             reading: &lts::AutOptions { tau: None, sparse: false },
+            few_states: false,
         }
     }
 }
@@ -204,9 +208,6 @@ pub trait Program: Send + Sync {
     fn constructs(&self) -> Vec<Construct> {
         Construct::of_map(self.map())
     }
-
-    /// Says that few of its states will be looked at, so that what pays for many is not worth preparing.
-    fn expect_few_states(&mut self) {}
 
     /// The program with probes, where the language has them; `root` is what it starts with.
     fn instrument(&self, _sources: &Sources, _probes: &Probes, _root: Option<&str>) -> Option<Instrumented> {

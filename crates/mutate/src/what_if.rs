@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use cover::{Example, Subject};
+use cover::{Example, Opened, Subject};
 use explore::Limits;
+use languages::CantOpen;
 use logic::Property;
 use lts::{LabelId, Lts, Progress};
 use model::{Model, Mutant, Slot, Telling};
@@ -111,10 +112,7 @@ impl Violated<'_> {
     ) -> (usize, Option<Cure>) {
         let text = change.apply(self.sources.text(change.span.file));
         let changed = self.subject.changed(self.sources.name(change.span.file), text);
-        let Ok(mut opened) = changed.open_telling(self.start, Telling::Nothing) else { return (0, None) };
-        if most < FEW {
-            opened.program.expect_few_states();
-        }
+        let Ok(opened) = self.open(&changed, Telling::Nothing, most) else { return (0, None) };
         if self.still_runs(opened.model()) {
             return (0, None);
         }
@@ -142,6 +140,13 @@ impl Violated<'_> {
             silenced,
         };
         (2 * states, Some(cure))
+    }
+
+    fn open(&self, subject: &Subject, telling: Telling<'_>, most: usize) -> Result<Opened, CantOpen> {
+        match most < FEW {
+            true => subject.open_briefly(self.start, telling),
+            false => subject.open_telling(self.start, telling),
+        }
     }
 
     /// Whether the run that shows the violation is there after the change, too: that is seen sooner than all its states.
@@ -177,10 +182,7 @@ impl Violated<'_> {
 
     /// How many constructs of a model can happen, outcomes of decisions counted by themselves.
     fn alive(&self, subject: &Subject, most: usize, progress: &Progress) -> Option<usize> {
-        let mut opened = subject.open_telling(self.start, Telling::Marks).ok()?;
-        if most < FEW {
-            opened.program.expect_few_states();
-        }
+        let opened = self.open(subject, Telling::Marks, most).ok()?;
         let limits = Limits { states: most, threads: 1, origins: true, ..Limits::default() };
         let found = explore::explore(opened.model(), &limits, &progress.part());
         let provenance = opened.model().provenance();
