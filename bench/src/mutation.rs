@@ -1,8 +1,8 @@
 //! Where explanations point: models are broken in one place each, and the place is looked for among the suspects.
 //!
 //! A mutant is *violating* if a property that holds on the model is violated on it. It is explained as `watershed explain`
-//! does it, and the rank of the first suspect that points at the change is noted. Half of the operators may be looked at
-//! while the ranking is tuned, the other half only measures.
+//! does it, and the rank of the first suspect that points at the change is noted: as it is shown, and by clues alone, which is
+//! `--no-what-if`. Half of the operators may be looked at while the ranking is tuned, the other half only measures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use model::{Mutant, Operator, Telling};
 use rayon::prelude::*;
 use report::{Explanation, SuspectPlace};
 use source::{FileId, Sources};
-use views::{Findings, Origin};
+use views::{Asking, Findings, Origin};
 
 /// The operators that the ranking may be tuned with.
 const TUNE: [Operator; 8] = [
@@ -86,14 +86,23 @@ struct Trial {
     mutant: Mutant,
     line: usize,
     property: String,
-    /// The rank of the first suspect that points at the change or, where that leaves nothing to point at, beside it.
-    rank: Option<usize>,
-    /// The same for the change alone.
-    exact: Option<usize>,
+    /// As `explain` shows suspects, with what-ifs.
+    shown: Ranks,
+    /// By clues alone.
+    clues: Ranks,
     suspects: usize,
     first: String,
     length: usize,
     kept: usize,
+}
+
+/// Where the change is among the suspects.
+#[derive(Clone, Copy)]
+struct Ranks {
+    /// The rank of the first suspect that points at the change or, where that leaves nothing to point at, beside it.
+    rank: Option<usize>,
+    /// The same for the change alone.
+    exact: Option<usize>,
 }
 
 /// What happened to the mutants of a model.
@@ -118,16 +127,18 @@ enum Outcome {
     Unexplained,
 }
 
-/// Runs the section; names of models on the command line after it choose some of them.
+/// Runs the section; names of models on the command line after it choose some of them, `1/N` every N-th mutant.
 pub fn section(chosen: &[String]) {
+    let (parts, chosen): (Vec<&String>, Vec<&String>) = chosen.iter().partition(|one| one.starts_with("1/"));
+    let every = parts.first().and_then(|part| part[2..].parse().ok()).unwrap_or(1);
     println!("## Mutation: where explanations point\n");
     let mut trials: Vec<Trial> = Vec::new();
     let mut counts: Vec<(&str, Counts)> = Vec::new();
     for (folder, name, root) in MODELS {
-        if !chosen.is_empty() && !chosen.iter().any(|one| one == name) {
+        if !chosen.is_empty() && !chosen.iter().any(|one| *one == name) {
             continue;
         }
-        let (found, count) = model_trials(folder, name, root);
+        let (found, count) = model_trials(folder, name, root, every);
         eprintln!(
             "{name}: {} of {} mutants are violating, {:.1} s",
             found.len(),
@@ -146,7 +157,7 @@ pub fn section(chosen: &[String]) {
     }
 }
 
-fn model_trials(folder: &str, name: &'static str, root: Option<&str>) -> (Vec<Trial>, Counts) {
+fn model_trials(folder: &str, name: &'static str, root: Option<&str>, every: usize) -> (Vec<Trial>, Counts) {
     let start = Instant::now();
     let path = Path::new(folder).join(format!("{name}.lnt"));
     let include = [Path::new("bench/models").to_path_buf()];
@@ -170,7 +181,8 @@ fn model_trials(folder: &str, name: &'static str, root: Option<&str>) -> (Vec<Tr
         verdict.is_ok_and(|verdict| verdict.holds)
     };
     properties.retain(|property| property.expected && holds(property));
-    let mutants = opened.program.mutants(&opened.sources);
+    let mutants: Vec<Mutant> =
+        opened.program.mutants(&opened.sources).into_iter().skip(every / 2).step_by(every.max(1)).collect();
     let mut counts = Counts { mutants: mutants.len(), states: found.states(), ..Counts::default() };
     let most = MOST_STATES.max(found.states() * 2);
     let study = Study {
@@ -233,23 +245,39 @@ impl Study<'_> {
             return Outcome::Unexplained;
         };
         let run = tagged.shortest_run();
-        let explanation = Findings {
-            tagged: &tagged,
-            run: run.as_ref(),
-            kind: None,
-            nearest: None,
-            origin: Some(Origin { sources: &opened.sources, program: &*opened.program, exploration: &found }),
-            values: false,
-        }
-        .explanation();
-        Outcome::Explained(Box::new(self.trial(mutant, &property.name, &explanation, &opened.sources)))
+        let explanation = |asking| {
+            Findings {
+                tagged: &tagged,
+                run: run.as_ref(),
+                kind: None,
+                nearest: None,
+                origin: Some(Origin {
+                    sources: &opened.sources,
+                    program: &*opened.program,
+                    exploration: &found,
+                }),
+                values: false,
+                asking,
+            }
+            .explanation()
+        };
+        let (start, properties) = (self.example, self.properties);
+        let asking = Asking { subject: &changed, start, properties, progress: &progress };
+        let (shown, clues) = (explanation(Some(asking)), explanation(None));
+        Outcome::Explained(Box::new(self.trial(mutant, &property.name, (&shown, &clues), &opened.sources)))
     }
 
-    fn trial(&self, mutant: Mutant, property: &str, explanation: &Explanation, changed: &Sources) -> Trial {
+    fn trial(
+        &self,
+        mutant: Mutant,
+        property: &str,
+        (explanation, clues): (&Explanation, &Explanation),
+        changed: &Sources,
+    ) -> Trial {
         let name = self.sources.name(mutant.span.file);
         // Of two texts with the same name, the model's is the first.
         let file = changed.files().find(|&file| changed.name(file) == name);
-        let rank = |places: &[Range<usize>]| {
+        let rank = |explanation: &Explanation, places: &[Range<usize>]| {
             let points = |one: &SuspectPlace| {
                 file.is_some_and(|file| places.iter().any(|place| points_at(one, place, file, changed)))
             };
@@ -262,8 +290,8 @@ impl Study<'_> {
             model: self.name,
             line: self.sources.position(mutant.span).line,
             property: property.to_owned(),
-            rank: rank(&all),
-            exact: rank(&own),
+            shown: Ranks { rank: rank(explanation, &all), exact: rank(explanation, &own) },
+            clues: Ranks { rank: rank(clues, &all), exact: rank(clues, &own) },
             suspects: explanation.suspects.len(),
             first: explanation.suspects.first().map_or_else(String::new, |one| {
                 format!("{}:{} {} {}", one.line, one.column, one.kind, one.construct)
@@ -304,9 +332,12 @@ fn share(part: usize, all: usize) -> String {
 }
 
 /// `mutants | first | top 3 | top 10 | not listed` of some trials, by the rule with neighbours and by the change alone.
-fn row(name: &str, trials: &[&Trial]) -> String {
-    let within = |most: usize| trials.iter().filter(|one| one.rank.is_some_and(|rank| rank <= most)).count();
-    let exact = |most: usize| trials.iter().filter(|one| one.exact.is_some_and(|rank| rank <= most)).count();
+fn row(name: &str, trials: &[&Trial], ranks: fn(&Trial) -> Ranks) -> String {
+    let count = |rank: &dyn Fn(Ranks) -> Option<usize>, most: usize| {
+        trials.iter().filter(|one| rank(ranks(one)).is_some_and(|rank| rank <= most)).count()
+    };
+    let within = |most: usize| count(&|ranks| ranks.rank, most);
+    let exact = |most: usize| count(&|ranks| ranks.exact, most);
     let all = trials.len();
     format!(
         "| {name} | {all} | {} | {} | {} | {} | {} | {} |\n",
@@ -335,30 +366,38 @@ fn tables(trials: &[Trial], counts: &[(&str, Counts)]) -> String {
          (touches it where nothing was written) and is at most {MOST_LINES_MORE} lines longer. Where the change left nothing to\n\
          point at (an action, assignment or branch that is gone, a gate that no longer synchronises, `stop`), the constructs\n\
          just before and after it, the heads of the branches that are left, or the actions on that gate count as well; the\n\
-         columns \"exact\" count the changed text alone. Suspects are those of `explain`, without interventions.\n",
+         columns \"exact\" count the changed text alone.\n",
         trials.len(),
         counts.len(),
     );
     let _ = writeln!(text, "Tuned with: {}.\nOnly measured with: {}.\n", names(&TUNE), names(&MEASURE));
     let head = "| first | first 3 | first 10 | exact: first | exact: first 3 | exact: first 10 |\n|---|---|---|---|---|---|---|---|\n";
-    let _ = write!(text, "| half | mutants {head}");
-    for (name, operators) in [("tuning", &TUNE[..]), ("measuring", &MEASURE[..])] {
-        let own: Vec<&Trial> = trials.iter().filter(|one| operators.contains(&one.mutant.operator)).collect();
-        text += &row(name, &own);
-    }
-    text += &row("all", &trials.iter().collect::<Vec<_>>());
-    let _ = write!(text, "\n| operator | mutants {head}");
-    for (half, operators) in [("t", &TUNE[..]), ("m", &MEASURE[..])] {
-        for &operator in operators {
-            let own: Vec<&Trial> = trials.iter().filter(|one| one.mutant.operator == operator).collect();
-            text += &row(&format!("{operator} ({half})"), &own);
+    let ways: [(&str, fn(&Trial) -> Ranks); 2] = [
+        ("As `explain` shows them, with what-ifs", |one| one.shown),
+        ("By clues alone (`--no-what-if`)", |one| one.clues),
+    ];
+    for (way, ranks) in ways {
+        let _ = write!(text, "{way}:\n\n| half | mutants {head}");
+        for (name, operators) in [("tuning", &TUNE[..]), ("measuring", &MEASURE[..])] {
+            let own: Vec<&Trial> =
+                trials.iter().filter(|one| operators.contains(&one.mutant.operator)).collect();
+            text += &row(name, &own, ranks);
         }
+        text += &row("all", &trials.iter().collect::<Vec<_>>(), ranks);
+        let _ = write!(text, "\n| operator | mutants {head}");
+        for (half, operators) in [("t", &TUNE[..]), ("m", &MEASURE[..])] {
+            for &operator in operators {
+                let own: Vec<&Trial> = trials.iter().filter(|one| one.mutant.operator == operator).collect();
+                text += &row(&format!("{operator} ({half})"), &own, ranks);
+            }
+        }
+        text.push('\n');
     }
-    let _ = write!(text, "\n| model | violating {head}");
+    let _ = write!(text, "With what-ifs, by model:\n\n| model | violating {head}");
     let mut by_model: BTreeMap<&str, Vec<&Trial>> = BTreeMap::new();
     trials.iter().for_each(|one| by_model.entry(one.model).or_default().push(one));
     for (name, own) in &by_model {
-        text += &row(name, own);
+        text += &row(name, own, |one| one.shown);
     }
     let _ = writeln!(
         text,
@@ -399,7 +438,7 @@ fn tables(trials: &[Trial], counts: &[(&str, Counts)]) -> String {
 
 fn csv(trials: &[Trial]) -> String {
     let mut csv = String::from(
-        "model,operator,half,file_line,description,property,rank,exact_rank,suspects,length,matters,first_suspect\n",
+        "model,operator,half,file_line,description,property,rank,exact_rank,rank_by_clues,exact_by_clues,suspects,length,matters,first_suspect\n",
     );
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     for one in trials {
@@ -407,14 +446,16 @@ fn csv(trials: &[Trial]) -> String {
         let half = if TUNE.contains(&one.mutant.operator) { "tuning" } else { "measuring" };
         let _ = writeln!(
             csv,
-            "{},{},{half},{},{},{},{},{},{},{},{},{}",
+            "{},{},{half},{},{},{},{},{},{},{},{},{},{},{}",
             one.model,
             one.mutant.operator,
             one.line,
             quoted(&one.mutant.description),
             quoted(&one.property),
-            rank(one.rank),
-            rank(one.exact),
+            rank(one.shown.rank),
+            rank(one.shown.exact),
+            rank(one.clues.rank),
+            rank(one.clues.exact),
             one.suspects,
             one.length,
             one.kept,

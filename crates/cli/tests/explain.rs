@@ -507,3 +507,80 @@ fn who_could_help_is_known_by_values() {
     );
     assert_eq!(found["waiting_cycle"].as_array().map(Vec::len), Some(10));
 }
+
+/// A turnstile that forgets to lock itself again, and two tellers that take two locks in opposite orders.
+const TURNSTILE: &str = "module TURNSTILE is
+type mode is shut, open with \"==\" end type
+process MAIN [COIN, PUSH, TURN : none] is
+   var m : mode in
+      m := shut;
+      loop
+         case m in
+            shut -> COIN; m := open
+         |  open ->
+               PUSH;
+               TURN
+         end case
+      end loop
+   end var
+end process
+end module
+";
+const TELLERS: &str = "module TELLERS is
+type account is a, b with \"==\" end type
+channel lock is (who : nat, which : account) end channel
+process LOCK [TAKE, GIVE : lock] (which : account) is
+   var who : nat in loop TAKE (?who, which); GIVE (who, which) end loop end var
+end process
+process TELLER [TAKE, GIVE : lock, MOVE : none] (me : nat, from, to : account) is
+   loop TAKE (me, from); TAKE (me, to); MOVE; GIVE (me, to); GIVE (me, from) end loop
+end process
+process MAIN [TAKE, GIVE : lock, MOVE : none] is
+   par TAKE, GIVE in
+      par
+         TELLER [...] (1, a, b)
+      || TELLER [...] (2, b, a)
+      end par
+   || par LOCK [...] (a) || LOCK [...] (b) end par
+   end par
+end process
+end module
+";
+
+#[test]
+fn what_ifs_find_where_something_was_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = file(&folder, "turnstile.lnt", TURNSTILE);
+    let model = model.to_str().unwrap();
+    let paid = "property PAID is [ true* . \"TURN\" . (not \"COIN\")* . \"TURN\" ] false end property
+                property OPENS is < true* . \"TURN\" > true end property";
+    let paid = file(&folder, "turnstile.mcl", paid);
+    let arguments = [model, paid.to_str().unwrap()];
+    let found = json(&arguments);
+    let suspects = found["suspects"].as_array().unwrap();
+    assert!((10..=11).contains(&suspects[0]["line"].as_u64().unwrap()), "{suspects:?}");
+    assert!(suspects[0]["reason"].as_str().unwrap().ends_with("all properties hold"), "{suspects:?}");
+    // The same input gives the same answer, and clues alone promise nothing.
+    assert_eq!(json(&arguments)["suspects"], found["suspects"]);
+    let clues = json(&[model, arguments[1], "--no-what-if"]);
+    let promises = |one: &Value| one["reason"].as_str().unwrap().contains("hold");
+    assert!(!clues["suspects"].as_array().unwrap().iter().any(promises));
+    // Suspects fit on a screen.
+    let (out, _, _) = text(&watershed(&["explain", arguments[0], arguments[1]]));
+    let suspects = out.lines().skip_while(|line| !line.starts_with("Suspects"));
+    for line in suspects.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("     ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn what_ifs_find_locks_in_the_wrong_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = file(&folder, "tellers.lnt", TELLERS);
+    let model = model.to_str().unwrap();
+    let found = json(&[model, "--deadlock"]);
+    let suspects = found["suspects"].as_array().unwrap();
+    let planted = suspects.iter().position(|one| [13, 14].contains(&one["line"].as_u64().unwrap())).unwrap();
+    assert!(planted < 5, "{suspects:?}");
+    assert!(suspects[planted]["reason"].as_str().unwrap().contains("changes the order of arguments"));
+}

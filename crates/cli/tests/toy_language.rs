@@ -163,6 +163,7 @@ fn a_language_is_a_file_and_a_line() {
         nearest: None,
         origin: Some(origin),
         values: false,
+        asking: None,
     };
     let explanation = findings.explanation();
     assert_eq!(explanation.counterexample.unwrap(), ["KNOCK", "FALL"]);

@@ -115,6 +115,20 @@ impl Subject {
 
     /// The same, and the steps tell what is asked for.
     pub fn open_telling(&self, example: &Example, telling: Telling<'_>) -> Result<Opened, CantOpen> {
+        self.open_for(example, telling, false)
+    }
+
+    /// The same, where few of its states will be looked at.
+    pub fn open_briefly(&self, example: &Example, telling: Telling<'_>) -> Result<Opened, CantOpen> {
+        self.open_for(example, telling, true)
+    }
+
+    fn open_for(
+        &self,
+        example: &Example,
+        telling: Telling<'_>,
+        few_states: bool,
+    ) -> Result<Opened, CantOpen> {
         let extension = self.language.extensions()[0];
         let mut given = self.given.clone();
         given.extend(
@@ -137,6 +151,7 @@ impl Subject {
             root: example.root.as_deref(),
             constants: &example.constants,
             telling,
+            few_states,
             starting: Starting::Example,
             ..Input::new(main)
         };

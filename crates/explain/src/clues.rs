@@ -35,8 +35,6 @@ pub struct Scene<'a> {
     pub provenance: &'a Provenance,
     /// The constructs of the source.
     pub constructs: &'a [Construct],
-    /// Which constructs are written like the one just before them, or like one beside them.
-    pub repeated: &'a [bool],
     /// The constructs that fire before the first step.
     pub initially: OriginId,
     /// The instances of processes that there are where the counterexample ends.
@@ -97,10 +95,6 @@ pub struct Clues {
     pub differs: f64,
     /// How near the last step of an instance that comes from it is to the end of the counterexample.
     pub acts: f64,
-    /// Whether it ends control although something is written behind it.
-    pub cuts: f64,
-    /// Whether it is written like the one just before it, or like one beside it.
-    pub repeated: f64,
     /// The outcome that the clues of a decision are about.
     pub outcome: Option<bool>,
 }
@@ -160,18 +154,12 @@ pub fn clues(scene: &Scene<'_>) -> Vec<Clues> {
         }
         let to_dead = after[at].iter().any(|&(next, _)| carried(next) && reached[next] && !fired(next, None));
         all[at].before_dead = f64::from(to_dead && !never);
-        let next = scene.constructs.get(at + 1).filter(|next| next.process == construct.process);
-        let ends = construct.kind == ConstructKind::Ending && after[at].is_empty();
-        all[at].cuts = f64::from(ends && next.is_some_and(|next| next.before.is_empty()));
     }
     // What never happens in a part of a system may happen in the rest.
     if !scene.tagged.system().unexplored().is_empty() {
         for clues in &mut all {
             (clues.never, clues.one_sided, clues.before_dead, clues.dead) = (0.0, 0.0, 0.0, 0.0);
         }
-    }
-    for (clues, &repeated) in all.iter_mut().zip(scene.repeated) {
-        clues.repeated = f64::from(repeated);
     }
     for actor in scene.actors {
         let near = actor.idle.map_or(0.0, |idle| DECAY.powi(idle.min(64) as i32));

@@ -22,6 +22,13 @@ pub struct Suspect {
     pub through: Option<(Through, usize)>,
 }
 
+impl Suspect {
+    /// A construct that nothing tells against.
+    pub fn unknown(construct: usize) -> Self {
+        Self { construct, outcome: None, score: 0.0, clues: Clues::default(), through: None }
+    }
+}
+
 /// How something shows at another construct, known by its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
@@ -97,12 +104,7 @@ fn weight(clues: &Clues, kind: ConstructKind) -> f64 {
         + 0.1 * clues.turning
         + 0.13 * clues.near_end
         + 0.11 * clues.near_turn;
-    let text = 0.37 * clues.never
-        + 0.28 * clues.one_sided
-        + 0.2 * clues.waits
-        + 0.15 * clues.differs
-        + 0.3 * clues.cuts
-        + 0.5 * clues.repeated;
+    let text = 0.37 * clues.never + 0.28 * clues.one_sided + 0.2 * clues.waits + 0.15 * clues.differs;
     let weight = match kind {
         ConstructKind::Action | ConstructKind::Assignment => 0.8 * (runs + text),
         ConstructKind::Decision => runs + text,

@@ -176,7 +176,16 @@ impl Registry {
         let &Opening { root, constants, telling, values, starting, reading, .. } = opening;
         load(
             language,
-            &Input { main: &main, texts: &texts, root, constants, telling, values, starting, reading },
+            &Input {
+                texts: &texts,
+                root,
+                constants,
+                telling,
+                values,
+                starting,
+                reading,
+                ..Input::new(&main)
+            },
         )
     }
 

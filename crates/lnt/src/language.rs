@@ -7,7 +7,7 @@ use source::{Diagnostic, Sources, Span};
 
 use crate::load::check_input;
 use crate::model::LntModel;
-use crate::mutants::mutants;
+use crate::mutants::{Extent, mutants};
 use crate::typed::{self, Argument, ProcessId, StatementKind};
 use crate::{arguments, constructs, coverage_map, def_use_pairs, function_map, instrument};
 
@@ -32,7 +32,7 @@ impl Language for Lnt {
             let help = format!("name the process to start with: {}", input.starting.advice("PROCESS (…)"));
             return Err(vec![Diagnostic::error(message).help(help)]);
         };
-        let model = LntModel::build(checked.program, root, input.telling, input.starting)?;
+        let model = LntModel::build(checked.program, root, input.telling, input.starting, input.few_states)?;
         let warnings = model.relevant(checked.warnings);
         let functions = function_map(model.program(), model.functions());
         Ok(Box::new(LntProgram { started: started(model.program(), &map), model, warnings, map, functions }))
@@ -56,6 +56,17 @@ struct LntProgram {
 impl LntProgram {
     fn program(&self) -> &typed::Program {
         self.model.program()
+    }
+
+    /// The processes that can be started, directly or not.
+    fn reached(&self) -> Vec<ProcessId> {
+        let program = self.program();
+        let reached = self.map.reachable(&self.started());
+        let reached = self.map.processes.iter().zip(reached).filter_map(|(entry, reached)| {
+            let position = program.processes.iter().position(|process| process.extent == entry.span)?;
+            reached.then_some(ProcessId(position as u32))
+        });
+        reached.collect()
     }
 }
 
@@ -157,12 +168,10 @@ impl Program for LntProgram {
     }
 
     fn mutants(&self, sources: &Sources) -> Vec<Mutant> {
-        let program = self.program();
-        let reached = self.map.reachable(&self.started());
-        let reached = self.map.processes.iter().zip(reached).filter_map(|(entry, reached)| {
-            let position = program.processes.iter().position(|process| process.extent == entry.span)?;
-            reached.then_some(ProcessId(position as u32))
-        });
-        mutants(program, &reached.collect::<Vec<_>>(), self.model.functions(), sources)
+        mutants(self.program(), &self.reached(), self.model.functions(), sources, Extent::Mutants)
+    }
+
+    fn alternatives(&self, sources: &Sources) -> Vec<Mutant> {
+        mutants(self.program(), &self.reached(), self.model.functions(), sources, Extent::Alternatives)
     }
 }

@@ -13,7 +13,7 @@ use source::{Diagnostic, Span};
 
 use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
-use crate::compile::{Compiled, Root, compile};
+use crate::compile::{Compiled, LITTLE_FUEL, Root, compile};
 use crate::run::{
     Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts,
     Values, conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
@@ -73,6 +73,8 @@ pub struct LntModel {
     pub(crate) remembered: AtomicUsize,
     /// Whether everything is done as for large models from the start.
     pub(crate) eager: bool,
+    /// Whether nothing is done that pays for large models only.
+    pub(crate) plain: bool,
     /// Machine code, made when it pays.
     native: OnceLock<Option<Native>>,
     /// Whether rendezvous become machine code, and what came of that.
@@ -90,7 +92,7 @@ impl LntModel {
     pub fn new(program: Program, root: ProcessId, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let telling = if options.provenance { Telling::Marks } else { Telling::Nothing };
         let shaping = if options.naive { Shaping::Rows } else { Shaping::Fixed };
-        let mut model = Self::shaped(program, root, telling, Starting::Root, shaping)?;
+        let mut model = Self::shaped(program, root, telling, Starting::Root, shaping, false)?;
         model.eager = options.eager;
         Ok(model)
     }
@@ -100,8 +102,9 @@ impl LntModel {
         root: ProcessId,
         telling: Telling<'_>,
         starting: Starting,
+        plain: bool,
     ) -> Result<Self, Vec<Diagnostic>> {
-        Self::shaped(program, root, telling, starting, Shaping::Fixed)
+        Self::shaped(program, root, telling, starting, Shaping::Fixed, plain)
     }
 
     fn shaped(
@@ -110,6 +113,7 @@ impl LntModel {
         telling: Telling<'_>,
         starting: Starting,
         shaping: Shaping,
+        plain: bool,
     ) -> Result<Self, Vec<Diagnostic>> {
         let process = &program[root];
         if !process.parameters.is_empty() {
@@ -125,6 +129,9 @@ impl LntModel {
         }
         let gates = process.gates.iter().map(|&gate| process.scope[gate].name.clone()).collect();
         let mut compiled = compile(&program, &Root { process: root, gates }, telling, shaping)?;
+        if plain {
+            compiled.fuel = LITTLE_FUEL;
+        }
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
         let (profiles, profile_types) = profiles(code);
@@ -146,6 +153,7 @@ impl LntModel {
             tried: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             remembered: AtomicUsize::new(0),
             eager: false,
+            plain,
             native: OnceLock::new(),
             plans_steps: shaping == Shaping::Fixed && !code.flows,
             plans: Mutex::default(),

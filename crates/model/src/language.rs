@@ -76,6 +76,9 @@ pub struct Input<'a> {
     pub starting: Starting,
     /// How transition systems are read that it names.
     pub reading: &'a lts::AutOptions,
+    /// Whether few of its states will be looked at, so that what pays for many is not worth preparing, and something that runs
+    /// for long counts as endless.
+    pub few_states: bool,
 }
 
 impl<'a> Input<'a> {
@@ -90,6 +93,7 @@ impl<'a> Input<'a> {
             values: false,
             starting: Starting::Root,
             reading: &lts::AutOptions { tau: None, sparse: false },
+            few_states: false,
         }
     }
 }
@@ -214,6 +218,12 @@ pub trait Program: Send + Sync {
     /// language has no such changes. Those of what it can't reach are left out.
     fn mutants(&self, _sources: &Sources) -> Vec<Mutant> {
         Vec::new()
+    }
+
+    /// Everything that could stand in a place instead of what stands there, as far as small changes go: mutants, and changes
+    /// that a person would rather make to put something right.
+    fn alternatives(&self, sources: &Sources) -> Vec<Mutant> {
+        self.mutants(sources)
     }
 
     /// Tells what steps exercise of [`items`](Self::items), and how decisions are evaluated; none where origins tell

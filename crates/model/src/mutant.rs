@@ -105,18 +105,21 @@ fn diff(sources: &Sources, file: FileId, changed: &str) -> String {
 }
 
 macro_rules! operators {
-    ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
+    ($($(#[$doc:meta])* $variant:ident => $name:literal,)* ; $($(#[$more:meta])* $other:ident => $called:literal,)*) => {
         /// The kinds of changes, known by what they do to a construct.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Operator { $($(#[$doc])* $variant,)* }
+        pub enum Operator { $($(#[$doc])* $variant,)* $($(#[$more])* $other,)* }
 
         impl Operator {
-            /// All kinds.
+            /// The kinds that mutants are made with.
             pub const ALL: &'static [Operator] = &[$(Operator::$variant,)*];
 
             /// The name that reports and options use.
             pub fn name(self) -> &'static str {
-                match self { $(Operator::$variant => $name,)* }
+                match self {
+                    $(Operator::$variant => $name,)*
+                    $(Operator::$other => $called,)*
+                }
             }
         }
     };
@@ -153,6 +156,23 @@ operators! {
     Parallel => "parallel",
     /// What would go on or end stops.
     Stop => "stop",
+    ;
+    /// Something that its process does elsewhere, or could do, comes in between.
+    Inserted => "inserted",
+    /// Another variable, constant or operation of the same type.
+    Value => "value",
+    /// Another gate of the same channel.
+    Gate => "gate",
+    /// A choice or a conditional has one branch more.
+    BranchAdded => "branch-added",
+    /// Something asks for a condition first.
+    GuardAdded => "guard-added",
+    /// Statements that are no actions change places.
+    Order => "order",
+    /// What stops or leaves goes on.
+    Continued => "continued",
+    /// A gate is put into a synchronisation.
+    SynchronisationAdded => "synchronisation-added",
 }
 
 impl std::fmt::Display for Operator {

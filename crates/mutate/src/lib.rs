@@ -22,9 +22,11 @@ mod judge;
 mod record;
 mod repair;
 mod study;
+mod what_if;
 
 pub use baseline::{Baseline, NoBaseline, Question};
 pub use judge::{Fate, Judgement};
 pub use record::Record;
 pub use repair::{Attempt, Effect, INTERVENTIONS, Place, candidates, interventions};
 pub use study::study;
+pub use what_if::{Cure, Violated, WhatIfs, what_ifs};

@@ -139,7 +139,7 @@ impl Baseline<'_> {
     }
 }
 
-fn has_deadlock(lts: &Lts) -> bool {
+pub(crate) fn has_deadlock(lts: &Lts) -> bool {
     lts.states().any(|state| lts.outgoing(state).is_empty())
 }
 

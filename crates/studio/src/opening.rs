@@ -485,7 +485,7 @@ impl Opened {
 /// Tells why a property fails, with a counterexample.
 pub fn explain(subject: &Subject, tagged: &Tagged<'_>, run: Option<&Run>) -> Explanation {
     let origin = subject.origin();
-    Findings { tagged, run, kind: None, nearest: None, origin, values: false }.explanation()
+    Findings { tagged, run, kind: None, nearest: None, origin, values: false, asking: None }.explanation()
 }
 
 fn load_properties(

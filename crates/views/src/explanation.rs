@@ -13,7 +13,7 @@ use report::{
 use source::{Sources, Span};
 
 use crate::run::{Inside, separations};
-use crate::suspects::suspects;
+use crate::suspects::{Asking, suspects};
 
 /// The model behind a system.
 #[derive(Clone, Copy)]
@@ -77,6 +77,8 @@ pub struct Findings<'a> {
     pub origin: Option<Origin<'a>>,
     /// Whether steps of the run show all values, not only those that change.
     pub values: bool,
+    /// Whether it is asked what would be if something else stood at the suspects, and of what.
+    pub asking: Option<Asking<'a>>,
 }
 
 /// For how many choices conditions are looked for that tell their states apart.
@@ -141,7 +143,7 @@ impl Findings<'_> {
         }
         if let Some(origin) = findings.origin {
             let inside = findings.run.map(|run| Inside::of(tagged, run, origin));
-            explanation.suspects = suspects(tagged, findings.run, inside.as_ref(), origin);
+            explanation.suspects = suspects(tagged, findings.run, inside.as_ref(), origin, findings.asking);
             if let Some(inside) = inside {
                 inside.add_to(&mut explanation, origin, findings.values);
             }

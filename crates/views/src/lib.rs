@@ -12,6 +12,7 @@ mod properties;
 mod repair;
 mod run;
 mod suspects;
+mod what_if;
 
 pub use campaign::CampaignView;
 pub use conformance::{conformance, non_conformance, trace_problem};
@@ -22,4 +23,4 @@ pub use net::net;
 pub use properties::property_rows;
 pub use repair::{needed_labels, repairs};
 pub use run::{Inside, instances};
-pub use suspects::repeated;
+pub use suspects::Asking;

@@ -1,16 +1,33 @@
 //! Suspects in the words of the model: where they are written, and one sentence why each is there.
 
+use cover::{Example, Subject};
 use explain::{Clues, Run, Scene, Suspect, Tagged, Through};
+use logic::Property;
+use lts::Progress;
 use model::{Construct, ConstructKind};
 use report::SuspectPlace;
 
 use crate::explanation::Origin;
 use crate::run::Inside;
+use crate::what_if;
 
 /// The most suspects that are listed.
 const MOST_SUSPECTS: usize = 30;
 /// The most characters of a construct's text.
 const MOST_CHARACTERS: usize = 60;
+
+/// What is needed to ask what would be if something else stood there.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// The model.
+    pub subject: &'a Subject,
+    /// What it starts with.
+    pub start: &'a Example,
+    /// Everything that should be as expected.
+    pub properties: &'a [Property],
+    /// Where it can be stopped.
+    pub progress: &'a Progress,
+}
 
 /// The suspects behind a violation, best first.
 pub(crate) fn suspects(
@@ -18,47 +35,43 @@ pub(crate) fn suspects(
     run: Option<&Run>,
     inside: Option<&Inside>,
     origin: Origin<'_>,
+    asking: Option<Asking<'_>>,
 ) -> Vec<SuspectPlace> {
     let constructs = origin.program.constructs();
-    let repeated = repeated(&constructs, origin);
     let actors = inside.map(Inside::actors).unwrap_or_default();
     let scene = Scene {
         tagged,
         run,
         provenance: origin.provenance(),
         constructs: &constructs,
-        repeated: &repeated,
         initially: origin.program.model().initial_origin(),
         actors: &actors,
         waiting: inside.map_or(&[], |inside| &inside.waiting),
     };
-    let found = explain::suspects(&scene);
-    found.iter().take(MOST_SUSPECTS).map(|one| place(one, &constructs, origin)).collect()
-}
-
-/// Which actions and calls are written like the one just before them, and which calls with arguments like one beside them.
-pub fn repeated(constructs: &[Construct], origin: Origin<'_>) -> Vec<bool> {
-    let texts: Vec<String> = constructs.iter().map(|one| text(one, origin)).collect();
-    let is_like = |at: usize, other: usize| {
-        at != other && constructs[at].kind == constructs[other].kind && texts[at] == texts[other]
-    };
-    let repeats = |at: usize| {
-        let one = &constructs[at];
-        let follows = |other: usize| constructs[other].before.contains(&(at, None));
-        let beside = |other: usize| constructs[other].before == one.before;
-        match one.kind {
-            ConstructKind::Action | ConstructKind::Assignment => {
-                one.before.iter().any(|&(before, _)| is_like(at, before))
-                    || (at + 1 < constructs.len() && is_like(at, at + 1) && follows(at + 1))
-            }
-            ConstructKind::Call => {
-                let near = at.saturating_sub(32)..(at + 32).min(constructs.len());
-                texts[at].contains('(') && near.into_iter().any(|other| is_like(at, other) && beside(other))
-            }
-            _ => false,
-        }
-    };
-    (0..constructs.len()).map(repeats).collect()
+    let mut found = explain::suspects(&scene);
+    if asking.is_some() {
+        let known: Vec<usize> = found.iter().map(|one| one.construct).collect();
+        let others = (0..constructs.len()).filter(|at| !known.contains(at));
+        found.extend(others.map(Suspect::unknown));
+    }
+    let mut places: Vec<SuspectPlace> = found.iter().map(|one| place(one, &constructs, origin)).collect();
+    if let Some(asking) = asking
+        && origin.exploration.outcome.is_complete()
+    {
+        let finite = run.filter(|run| run.lasso.is_none());
+        let labels: Option<Vec<String>> =
+            finite.map(|run| run.steps.iter().map(|&step| tagged.label(step).to_owned()).collect());
+        let stuck = finite.and_then(|run| run.steps.last()).is_some_and(|&step| {
+            let system = tagged.system();
+            system.outgoing(system.edges()[tagged.system_edge(step)].target).is_empty()
+        });
+        let shown = labels.as_ref().map(|labels| (labels.as_slice(), stuck));
+        what_if::ask(&mut places, &found, &constructs, tagged, origin, shown, asking);
+    }
+    // Of a construct that nothing tells against there is nothing to say.
+    places.retain(|place| place.score > 0.0);
+    places.truncate(MOST_SUSPECTS);
+    places
 }
 
 fn place(suspect: &Suspect, constructs: &[Construct], origin: Origin<'_>) -> SuspectPlace {
@@ -110,9 +123,6 @@ fn own_reason(clues: &Clues, kind: ConstructKind) -> String {
     };
     if kind == ConstructKind::Synchronisation {
         return "what it puts together takes part in what goes wrong".into();
-    }
-    if clues.repeated > 0.0 {
-        return "the same is written twice, side by side".into();
     }
     if clues.never > 0.0 {
         return "control comes here, but it never happens in any run".into();

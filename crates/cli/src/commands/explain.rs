@@ -9,7 +9,7 @@ use explore::{Exploration, Limits, Outcome};
 use lts::{Lts, LtsBuilder, OriginId, Selector, StateId};
 use report::{Explanation, Extent};
 use source::Sources;
-use views::{Findings, Origin};
+use views::{Asking, Findings, Origin};
 
 use crate::arguments::Reading;
 use crate::failure::{Answer, Failure};
@@ -63,6 +63,9 @@ pub struct Explain {
     /// One from a file: .aut, or text with a label a line
     #[arg(long, value_name = "FILE", help_heading = "Which counterexample")]
     counterexample: Option<PathBuf>,
+    /// Rank suspects by what runs and the text say alone, without asking what would be if something else stood there
+    #[arg(long)]
+    no_what_if: bool,
     /// Change the suspects one at a time, and tell which single change makes all properties hold without taking
     /// behaviour away
     #[arg(long = "try")]
@@ -336,15 +339,32 @@ impl Explain {
             Kind::Cin => explain::Kind::Cin,
         });
         let nearest = tagged.way_to_neighbourhood(&self.pattern(subject.lts()), kind);
-        let mut explanation = Findings {
-            tagged: &tagged,
-            run: run.as_ref(),
-            kind,
-            nearest: nearest.as_ref(),
-            origin: subject.origin(),
-            values: self.values,
-        }
-        .explanation();
+        let properties = expecting(all, property);
+        let start_with = cover::Example { root: self.source.root.clone(), ..cover::Example::default() };
+        let asked = match subject {
+            Subject::Model(..) if !self.no_what_if => {
+                Some(cover::Subject::including(&self.source.model, &self.source.include)?)
+            }
+            _ => None,
+        };
+        let mut explanation = with_progress(terminal, "looking for suspects", |progress| {
+            let asking = asked.as_ref().map(|asked| Asking {
+                subject: asked,
+                start: &start_with,
+                properties: &properties,
+                progress,
+            });
+            Findings {
+                tagged: &tagged,
+                run: run.as_ref(),
+                kind,
+                nearest: nearest.as_ref(),
+                origin: subject.origin(),
+                values: self.values,
+                asking,
+            }
+            .explanation()
+        });
         if nearest.is_none() && !tagged.neighbourhoods().is_empty() {
             explanation.remarks.push(
                 "There is no neighbourhood of that kind, or none can be reached through these labels.".into(),
@@ -389,8 +409,7 @@ impl Explain {
             terminal.remark("--try changes models; this is a transition system");
             return Ok(None);
         }
-        let mut properties = all.to_vec();
-        properties.iter_mut().filter(|one| one.name == property.name).for_each(|one| one.expected = true);
+        let properties = expecting(all, property);
         let subject = cover::Subject::including(&self.source.model, &self.source.include)?;
         let question = mutate::Question {
             start: cover::Example { root: self.source.root.clone(), ..cover::Example::default() },
@@ -484,6 +503,13 @@ impl Explain {
         }
         Ok(())
     }
+}
+
+/// All properties, where the one that is explained should hold.
+fn expecting(all: &[logic::Property], explained: &logic::Property) -> Vec<logic::Property> {
+    let mut properties = all.to_vec();
+    properties.iter_mut().filter(|one| one.name == explained.name).for_each(|one| one.expected = true);
+    properties
 }
 
 fn failure(property: &str, why: &Unexplained) -> Failure {

@@ -12,7 +12,7 @@ use super::code::{Application, Code, Landing, Location, OfferCode, Op};
 use super::liveness::{SlotSet, live_slots};
 use super::membership::{Membership, Parameter, membership};
 use super::types::{Representation, bits_for};
-use super::{Compiled, Compiler, Placement, UNPLACED};
+use super::{Compiled, Compiler, FUEL, Placement, UNPLACED};
 use crate::typed::{Builtin, FunctionId, TypeId, TypeKind};
 
 impl Compiler<'_> {
@@ -33,6 +33,7 @@ impl Compiler<'_> {
         reached.sort_unstable();
         reached.dedup();
         Ok(Compiled {
+            fuel: FUEL,
             reached,
             code: self.code,
             types: self.types,

@@ -31,10 +31,16 @@ use code::{Code, FlowEvent, FunctionCode, GlobalGate, MOST_TABLED, MOST_TABLED_B
 use processes::{Instance, InstanceKey, Pending};
 use types::{Representation, Shaping};
 
+/// A run takes at most this many jumps and calls before it counts as endless; where few states are looked at, fewer.
+const FUEL: u64 = 20_000_000;
+pub(crate) const LITTLE_FUEL: u64 = 100_000;
+
 /// What the machine runs.
 pub struct Compiled {
     /// The code.
     pub code: Code,
+    /// How many jumps and calls a run takes before it counts as endless.
+    pub fuel: u64,
     /// How values are represented.
     pub types: Vec<Representation>,
     /// Structured constants, and all values that turn up later.

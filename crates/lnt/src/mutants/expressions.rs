@@ -12,11 +12,16 @@ impl Writer<'_> {
     pub(super) fn guard(&mut self, condition: &Expression, endless: bool) {
         let text = self.text(condition.span).to_owned();
         if matches!(condition.kind, ExpressionKind::Literal(_)) {
+            self.other_conditions(condition);
             return;
         }
         self.replace(Operator::GuardNegated, condition.span, format!("not ({text})"), "is negated");
         if !endless {
             self.replace(Operator::GuardWeakened, condition.span, "true".into(), "becomes `true`");
+        }
+        if self.pieces.is_some() {
+            self.replace(Operator::GuardStrengthened, condition.span, "false".into(), "becomes `false`");
+            self.more_conditions(condition);
         }
         self.parts_of_guard(condition, true);
         // Negating a whole guard that is an equality has been done above.
@@ -57,6 +62,7 @@ impl Writer<'_> {
 
     /// Comparisons and constants, wherever they are in it.
     pub(super) fn expression(&mut self, expression: &Expression) {
+        self.other_values(expression);
         match &expression.kind {
             ExpressionKind::Builtin(..) => self.comparison(expression, false),
             _ => self.constant(Operator::Constant, expression),
@@ -168,6 +174,7 @@ impl Writer<'_> {
         for offer in &action.offers {
             match &offer.kind {
                 OfferKind::Send(value) => {
+                    self.other_values(value);
                     self.constant(Operator::Offer, value);
                     if let ExpressionKind::Variable(variable) = value.kind {
                         self.other_variable(variable, value, assigned);

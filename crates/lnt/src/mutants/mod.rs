@@ -3,8 +3,10 @@
 //! A mutant is a piece of text in the place of another, so that it can be shown and applied as a diff. What is written
 //! is what the tree says: spans are exact, and texts between statements (comments, line breaks) stay where they are.
 
+mod alternatives;
 mod expressions;
 mod flow;
+mod pieces;
 
 use model::{Mutant, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,13 +15,24 @@ use source::{FileId, Sources, Span};
 use crate::lexer::{self, Keyword, Token, TokenKind};
 use crate::typed::*;
 use flow::{Variables, heads, passes, tails, touched};
+use pieces::Pieces;
 
-/// All mutants of these processes and functions, in the order of the text.
+/// How many changes are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Mistakes, one of each kind a place.
+    Mutants,
+    /// Those, and whatever else could stand there.
+    Alternatives,
+}
+
+/// Changes of these processes and functions, in the order of the text.
 pub(crate) fn mutants(
     program: &Program,
     processes: &[ProcessId],
     functions: &[FunctionId],
     sources: &Sources,
+    extent: Extent,
 ) -> Vec<Mutant> {
     let empty = Scope::default();
     let mut writer = Writer {
@@ -30,26 +43,35 @@ pub(crate) fn mutants(
         within: "",
         is_function: false,
         visible: Variables::default(),
+        known: Variables::default(),
+        gates: Vec::new(),
+        pieces: None,
         found: Vec::new(),
     };
     let processes = processes.iter().map(|&id| {
         let process = &program[id];
-        (&process.name, process.extent, &process.scope, &process.parameters, &process.body, false)
+        let (scope, gates) = (&process.scope, &process.gates);
+        (&process.name, process.extent, scope, gates, &process.parameters, &process.body, false)
     });
     let functions = functions.iter().map(|&id| {
         let function = &program[id];
-        (&function.name, function.extent, &function.scope, &function.parameters, &function.body, true)
+        let (scope, gates) = (&function.scope, &function.gates);
+        (&function.name, function.extent, scope, gates, &function.parameters, &function.body, true)
     });
-    for (name, extent, scope, parameters, body, is_function) in processes.chain(functions) {
-        if sources.is_given(extent.file) || sources.is_given(body.span.file) {
+    for (name, place, scope, gates, parameters, body, is_function) in processes.chain(functions) {
+        if sources.is_given(place.file) || sources.is_given(body.span.file) {
             continue;
         }
-        writer.read_tokens(extent.file);
+        writer.read_tokens(place.file);
         (writer.scope, writer.within, writer.is_function) = (scope, name, is_function);
         let given = parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
         let mut assigned: Variables = given.map(|parameter| parameter.variable).collect();
         writer.visible = parameters.iter().map(|parameter| parameter.variable).collect();
-        writer.statement(body, &mut assigned, &Around { ends: !is_function, ..Around::default() });
+        writer.gates = if is_function { Vec::new() } else { gates.clone() };
+        writer.pieces = (extent == Extent::Alternatives).then(|| writer.pieces_of(body));
+        let around = Around { ends: !is_function, ..Around::default() };
+        writer.insert_behind(body, &assigned, &around);
+        writer.statement(body, &mut assigned, &around);
     }
     let mut found = writer.found;
     found.sort_by_key(|mutant| (mutant.span.file, mutant.span.start, mutant.span.end));
@@ -78,6 +100,12 @@ struct Writer<'a> {
     is_function: bool,
     /// The variables whose names mean them here.
     visible: Variables,
+    /// The variables that have a value where an expression stands.
+    known: Variables,
+    /// The gates that can be used here.
+    gates: Vec<GateId>,
+    /// What alternatives are made of, where they are wanted.
+    pieces: Option<Pieces>,
     found: Vec<Mutant>,
 }
 
@@ -144,6 +172,7 @@ impl<'a> Writer<'a> {
 
     fn statement(&mut self, statement: &Statement, assigned: &mut Variables, around: &Around) {
         let before = assigned.clone();
+        self.other_statements(statement, &before, around);
         match &statement.kind {
             StatementKind::Sequence(all) => {
                 self.sequence(all, assigned, around);
@@ -181,12 +210,16 @@ impl<'a> Writer<'a> {
                 let hidden: Vec<VariableId> = self.hidden_by(variables);
                 self.visible.retain(|one| !hidden.contains(one));
                 self.visible.extend(variables.iter().copied());
+                self.insert_behind(body, assigned, around);
                 self.statement(body, assigned, around);
                 self.visible = outer;
                 return;
             }
-            StatementKind::Hide { body, .. } => {
+            StatementKind::Hide { gates, body } => {
+                let outer = self.gates.len();
+                self.gates.extend(gates);
                 self.statement(body, assigned, around);
+                self.gates.truncate(outer);
                 return;
             }
             StatementKind::If { branches, otherwise } => {
@@ -217,9 +250,13 @@ impl<'a> Writer<'a> {
             StatementKind::For { initial, condition, step, body, .. } => {
                 let inside =
                     Around { before: vec![condition.span], after: vec![condition.span], ends: false };
+                // Nothing can be put between the parts of a head.
+                let pieces = self.pieces.take();
                 self.statement(initial, assigned, &inside);
-                self.guard(condition, true);
                 self.statement(step, &mut assigned.clone(), &inside);
+                self.pieces = pieces;
+                self.known.clone_from(assigned);
+                self.guard(condition, true);
                 self.statement(body, &mut assigned.clone(), &inside);
             }
             StatementKind::Disrupt { body, interruption } => {

@@ -13,8 +13,6 @@ use crate::compile::types::{ElementShape, Kind, Storage, mask_of};
 use crate::compile::{Compiled, REMEMBERED_ARGUMENTS};
 use crate::typed::TypeId;
 
-/// A run takes at most this many jumps and calls before it counts as endless.
-const FUEL: u64 = 20_000_000;
 /// The most calls that wait for each other.
 const DEEPEST_CALLS: usize = 100_000;
 
@@ -289,7 +287,7 @@ impl<'a> Machine<'a> {
     fn run_on<const SINGLE: bool>(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
         let code = self.code;
         let mut at = address as usize;
-        let mut fuel = FUEL;
+        let mut fuel = self.runnable.compiled.fuel;
         macro_rules! pop {
             () => {
                 self.stack.pop().unwrap_or(0)

@@ -22,6 +22,8 @@ const MOST_SUSPECTS: usize = 5;
 const MOST_LINES: usize = 22;
 /// The most characters of a suspect.
 const MOST_CHARACTERS: usize = 42;
+/// Sentences are broken here.
+const MOST_COLUMNS: usize = 80;
 /// The most properties.
 const MOST_PROPERTIES: usize = 6;
 /// The most labels and constructs in lists.
@@ -170,7 +172,9 @@ impl Explanation {
             };
             let construct = self.paint(RED, &short_text);
             writeln!(out, "  {}. {}  {construct}  ({} in {})", number + 1, place, one.kind, one.process)?;
-            writeln!(out, "     {}", self.paint(DIM, &one.reason))?;
+            for line in lines_of(&one.reason, MOST_COLUMNS - 5) {
+                writeln!(out, "     {}", self.paint(DIM, &line))?;
+            }
         }
         match self.suspects.len().saturating_sub(shown) {
             0 => Ok(()),
@@ -443,4 +447,26 @@ impl Explanation {
 
 pub(super) fn short(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
+}
+
+/// A sentence in lines of at most so many characters, broken between words where that is possible.
+fn lines_of(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    let mut length = 0;
+    for word in text.split(' ') {
+        let own = word.chars().count();
+        if length > 0 && length + 1 + own > most {
+            lines.push(String::new());
+            length = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if length > 0 {
+                line.push(' ');
+                length += 1;
+            }
+            line.push_str(word);
+            length += own;
+        }
+    }
+    lines
 }

@@ -48,7 +48,7 @@ impl PackedWorker for PackedLntWorker<'_> {
         worker.is_unpacked = false;
         worker.target_is_clean = false;
         if self.states < MANY_STATES {
-            self.states += 1;
+            self.states += u32::from(!worker.model.plain);
         } else {
             if worker.model.plans_steps && worker.meet_all(&mut self.meetings, emit)? {
                 return Ok(());
