@@ -48,8 +48,8 @@ impl Writer<'_> {
             StatementKind::Assign { value, .. } => self.other_assigned(value),
             StatementKind::Return(Some(value)) => self.other_assigned(value),
             StatementKind::Call { arguments, .. } => self.other_order(arguments),
-            StatementKind::Instantiate { gates, arguments, .. } => {
-                self.other_call_gates(statement, gates);
+            StatementKind::Instantiate { process, gates, arguments } => {
+                self.other_call_gates(statement, *process, gates);
                 self.other_order(arguments);
                 self.guarded(statement);
                 let what = format!("`{}` is left out", self.short(statement.span));
@@ -296,8 +296,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Other gates in a call; two gates that change places count as one change.
-    fn other_call_gates(&mut self, statement: &Statement, gates: &[GateRef]) {
+    /// Other gates in a call; two gates that change places count as one change. Gates that are called the same inside and
+    /// outside are hardly mixed up.
+    fn other_call_gates(&mut self, statement: &Statement, process: ProcessId, gates: &[GateRef]) {
         let tokens = self.tokens_between(statement.span.file, statement.span.start, statement.span.end);
         let open = tokens.iter().position(|token| token.kind == TokenKind::BracketOpen);
         let close = tokens.iter().position(|token| token.kind == TokenKind::BracketClose);
@@ -317,15 +318,20 @@ impl Writer<'_> {
             GateRef::Local(gate) => Some(self.scope[gate].channel),
             _ => None,
         };
+        let called = &self.program[process];
+        let is_meant = |at: usize| {
+            let formal = called.gates.get(at).map(|&gate| called.scope[gate].name.as_str());
+            formal.is_some_and(|formal| formal.eq_ignore_ascii_case(self.text(names[at])))
+        };
         let mut found = Vec::new();
-        for (at, &gate) in gates.iter().enumerate() {
+        for (at, &gate) in gates.iter().enumerate().filter(|(at, _)| !is_meant(*at)) {
             for &other in &self.gates {
                 if GateRef::Local(other) != gate && channel(gate) == channel(GateRef::Local(other)) {
                     let name = self.scope[other].name.clone();
                     found.push((names[at], name.clone(), format!("becomes `{name}`")));
                 }
             }
-            for (next, &other) in gates.iter().enumerate().skip(at + 1) {
+            for (next, &other) in gates.iter().enumerate().skip(at + 1).filter(|(next, _)| !is_meant(*next)) {
                 if gate != other && channel(gate).is_some() && channel(gate) == channel(other) {
                     let (first, second) = (names[at], names[next]);
                     let between = Span { start: first.end, end: second.start, ..first };

@@ -20,8 +20,9 @@ const MOST_LABELS: usize = 4;
 const MOST_CHOICES: usize = 3;
 const MOST_SUSPECTS: usize = 5;
 const MOST_LINES: usize = 22;
-/// The most characters of a suspect.
+/// The most characters of a suspect, and how many it has in any case.
 const MOST_CHARACTERS: usize = 42;
+const FEW_CHARACTERS: usize = 20;
 /// Sentences are broken here.
 const MOST_COLUMNS: usize = 80;
 /// The most properties.
@@ -66,7 +67,7 @@ impl fmt::Display for Explanation {
         self.write_properties(out)?;
         if self.verdict {
             for remark in &self.remarks {
-                writeln!(out, "  {remark}")?;
+                writeln!(out, "  {}", lines_of(remark, MOST_COLUMNS - 2).join("\n  "))?;
             }
             return Ok(());
         }
@@ -78,11 +79,13 @@ impl fmt::Display for Explanation {
             write!(out, "\n{repairs}")?;
         }
         for remark in &self.remarks {
-            writeln!(out, "\n{remark}")?;
+            writeln!(out, "\n{}", lines_of(remark, MOST_COLUMNS).join("\n"))?;
         }
         if let Some(shape) = &self.shape {
-            let name = self.paint(BOLD, &shape.name);
-            writeln!(out, "\nThis bug looks like: {name}. In short, {}.", shape.meaning)?;
+            writeln!(out, "\nThis bug looks like: {}.", self.paint(BOLD, &shape.name))?;
+            for line in lines_of(&format!("In short, {}.", shape.meaning), MOST_COLUMNS) {
+                writeln!(out, "{line}")?;
+            }
         }
         self.write_choices(out)?;
         self.write_round(out)?;
@@ -166,7 +169,9 @@ impl Explanation {
         let shown = if self.all { self.suspects.len() } else { MOST_SUSPECTS };
         for (number, one) in self.suspects.iter().take(shown).enumerate() {
             let place = format!("{}:{}:{}", short(&one.file), one.line, one.column);
-            let short_text = match one.construct.char_indices().nth(MOST_CHARACTERS) {
+            let rest = place.chars().count() + one.kind.len() + one.process.chars().count() + 18;
+            let room = MOST_COLUMNS.saturating_sub(rest).clamp(FEW_CHARACTERS, MOST_CHARACTERS);
+            let short_text = match one.construct.char_indices().nth(room) {
                 Some((end, _)) => format!("{} …", one.construct[..end].trim_end()),
                 None => one.construct.clone(),
             };
@@ -244,7 +249,8 @@ impl Explanation {
         let shown = if self.all { self.waiting.len() } else { 8 };
         for one in self.waiting.iter().take(shown) {
             let place = format!("{}:{}:{}", short(&one.action.file), one.action.line, one.action.column);
-            writeln!(out, "  {} waits with {} ({place}): {}", one.action.who(), one.offer, one.why)?;
+            let sentence = format!("{} waits with {} ({place}): {}", one.action.who(), one.offer, one.why);
+            writeln!(out, "  {}", lines_of(&sentence, MOST_COLUMNS - 4).join("\n    "))?;
         }
         if self.waiting.len() > shown {
             let more = count((self.waiting.len() - shown) as u64, "more wait");
@@ -252,7 +258,8 @@ impl Explanation {
         }
         if let Some(cycle) = &self.waiting_cycle {
             let first = cycle.first().cloned().unwrap_or_default();
-            writeln!(out, "  a cycle: {} → {first}", cycle.join(" → "))?;
+            let sentence = format!("a cycle: {} → {first}", cycle.join(" → "));
+            writeln!(out, "  {}", lines_of(&sentence, MOST_COLUMNS - 4).join("\n    "))?;
         }
         Ok(())
     }
@@ -266,8 +273,13 @@ impl Explanation {
             times => format!(", in {} states", grouped(times)),
         };
         let kinds: Vec<&str> = choice.kinds.iter().map(|kind| super::kind_in_words(kind)).collect();
-        writeln!(out, "\n{}{times}: {}", self.paint(BOLD, &title), kinds.join(", or "))?;
-        writeln!(out, "  {}", choice.facts().join(", "))?;
+        // Colours are put in behind, so that lines are as long as they look.
+        let heading =
+            lines_of(&format!("{title}{times}: {}", kinds.join(", or ")), MOST_COLUMNS).join("\n  ");
+        writeln!(out, "\n{}", heading.replacen(&title, &self.paint(BOLD, &title), 1))?;
+        for line in lines_of(&choice.facts().join(", "), MOST_COLUMNS - 2) {
+            writeln!(out, "  {line}")?;
+        }
         if !choice.before.is_empty() {
             let shown: Vec<&str> = choice.before.iter().take(MOST_LABELS).map(String::as_str).collect();
             let more = if choice.before.len() > MOST_LABELS { ", …" } else { "" };
@@ -278,7 +290,9 @@ impl Explanation {
             self.write_exits(out, style, &format!("{heading}:"), exits)?;
         }
         for sentence in &choice.separated {
-            writeln!(out, "  {sentence}")?;
+            for line in lines_of(sentence, MOST_COLUMNS - 2) {
+                writeln!(out, "  {line}")?;
+            }
         }
         Ok(())
     }
