@@ -105,6 +105,9 @@ struct Ranks {
     exact: Option<usize>,
 }
 
+/// One of the two ways to rank.
+type Way = fn(&Trial) -> Ranks;
+
 /// What happened to the mutants of a model.
 #[derive(Default)]
 struct Counts {
@@ -332,7 +335,7 @@ fn share(part: usize, all: usize) -> String {
 }
 
 /// `mutants | first | top 3 | top 10 | not listed` of some trials, by the rule with neighbours and by the change alone.
-fn row(name: &str, trials: &[&Trial], ranks: fn(&Trial) -> Ranks) -> String {
+fn row(name: &str, trials: &[&Trial], ranks: Way) -> String {
     let count = |rank: &dyn Fn(Ranks) -> Option<usize>, most: usize| {
         trials.iter().filter(|one| rank(ranks(one)).is_some_and(|rank| rank <= most)).count()
     };
@@ -372,7 +375,7 @@ fn tables(trials: &[Trial], counts: &[(&str, Counts)]) -> String {
     );
     let _ = writeln!(text, "Tuned with: {}.\nOnly measured with: {}.\n", names(&TUNE), names(&MEASURE));
     let head = "| first | first 3 | first 10 | exact: first | exact: first 3 | exact: first 10 |\n|---|---|---|---|---|---|---|---|\n";
-    let ways: [(&str, fn(&Trial) -> Ranks); 2] = [
+    let ways: [(&str, Way); 2] = [
         ("As `explain` shows them, with what-ifs", |one| one.shown),
         ("By clues alone (`--no-what-if`)", |one| one.clues),
     ];
