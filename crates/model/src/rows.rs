@@ -27,6 +27,8 @@ const CHUNKS: usize = 32;
 /// Bits of a place: length of the row, and where it starts in its chunk.
 const LENGTH_BITS: u32 = 28;
 const START_BITS: u32 = 31;
+/// Bits of a row's number: who uses rows may mark others with the bit above.
+const NUMBER_BITS: u32 = 31;
 
 /// Words of rows. Shared between threads, who see to it that none is written while it is read.
 struct Words(Box<[UnsafeCell<u32>]>);
@@ -144,7 +146,7 @@ impl SharedRows {
                 return None;
             }
             let number = entry as u32 - 1;
-            if entry >> 32 == hash >> 32 && self.get(number) == row {
+            if entry >> 32 == hash >> 32 && same(self.get(number), row) {
                 return Some(number);
             }
             place = (place + 1) & mask;
@@ -170,6 +172,7 @@ impl SharedRows {
     /// Writes a row and publishes its place.
     fn write(&self, writer: &mut MutexGuard<'_, Writer>, number: u32, row: &[u32]) {
         assert!(row.len() < 1 << LENGTH_BITS, "a value of more than 2^28 parts");
+        assert!(number < 1 << NUMBER_BITS, "more than 2^31 values");
         while writer.start + row.len() > chunk_size(writer.chunk) {
             (writer.chunk, writer.start) = (writer.chunk + 1, 0);
         }
@@ -203,6 +206,12 @@ impl SharedRows {
         }
         self.current.store(next, Ordering::Release);
     }
+}
+
+/// Whether two rows are equal: most are too short for a call of `memcmp` to pay.
+#[inline]
+fn same(a: &[u32], b: &[u32]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 fn put(table: &[AtomicU64], hash: u64, number: u32) {

@@ -186,6 +186,15 @@ pub struct FunctionCode {
     pub table: Option<Table>,
 }
 
+/// Which words of a function are lists or sets that lie in rows.
+#[derive(Clone, Debug, Default)]
+pub struct RowWords {
+    /// Of its variables; its arguments come first.
+    pub variables: Vec<bool>,
+    /// Of its results.
+    pub results: Vec<bool>,
+}
+
 /// A table of the results of a function that has one word for each of few arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
@@ -415,6 +424,8 @@ pub struct Code {
     pub raises: Vec<RaiseCode>,
     /// Functions.
     pub functions: Vec<FunctionCode>,
+    /// By function.
+    pub row_words: Vec<RowWords>,
     /// Messages of run-time errors.
     pub failures: Vec<String>,
     /// Where the ways of each choice start.

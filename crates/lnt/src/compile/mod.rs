@@ -25,11 +25,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
 use crate::coverage::{coverage_map, function_map};
-use crate::typed::{FunctionId, Mode, ProcessId, Program, TypeId};
+use crate::typed::{Function, FunctionId, Mode, ProcessId, Program, TypeId};
 use body::{Binding, Body, Place};
-use code::{Code, FlowEvent, FunctionCode, GlobalGate, MOST_TABLED, MOST_TABLED_BITS, Op, Table};
+use code::{Code, FlowEvent, FunctionCode, GlobalGate, MOST_TABLED, MOST_TABLED_BITS, Op, RowWords, Table};
 use processes::{Instance, InstanceKey, Pending};
-use types::{Representation, Shaping};
+use types::{Kind, Representation, Shaping, Storage};
 
 /// A run takes at most this many jumps and calls before it counts as endless; where few states are looked at, fewer.
 const FUEL: u64 = 20_000_000;
@@ -335,6 +335,7 @@ impl<'p> Compiler<'p> {
 
     fn reserve_function(&mut self) -> u32 {
         self.code.functions.push(FunctionCode::default());
+        self.code.row_words.push(RowWords::default());
         self.code.functions.len() as u32 - 1
     }
 
@@ -395,6 +396,7 @@ impl<'p> Compiler<'p> {
         let pushed = function.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
         let arguments = pushed.map(|parameter| self.words(function.scope[parameter.variable].ty)).sum();
         let variables = function.scope.variables.iter().map(|variable| self.words(variable.ty)).sum();
+        self.code.row_words[number as usize] = self.row_words(function, &body);
         let takes_long = self.code.ops[start..].iter().any(|op| matches!(op, Op::Call(_) | Op::Apply(_)));
         let is_told =
             |op: &Op| matches!(op, Op::Fire(_) | Op::FireOutcome(_) | Op::Observe(_) | Op::Record(..));
@@ -415,6 +417,28 @@ impl<'p> Compiler<'p> {
             remembered: takes_long && one_result && arguments as usize <= REMEMBERED_ARGUMENTS,
             table: if one_result { self.table(id, start) } else { None },
         };
+    }
+
+    /// Which words of a function are lists or sets that lie in rows.
+    fn row_words(&self, function: &Function, body: &Body<'_>) -> RowWords {
+        let of = |ty: TypeId| {
+            let shape = &self.types[ty.index()];
+            let is_row = shape.storage == Storage::Row && matches!(shape.kind, Kind::List { .. });
+            std::iter::repeat_n(is_row, shape.words() as usize)
+        };
+        let mut rows = RowWords::default();
+        for (variable, place) in function.scope.variables.iter().zip(&body.places) {
+            let Some(Place::Local(first)) = *place else { continue };
+            for (word, is_row) in (first as usize..).zip(of(variable.ty)) {
+                rows.variables.resize(rows.variables.len().max(word + 1), false);
+                rows.variables[word] = is_row;
+            }
+        }
+        rows.results.extend(function.result.into_iter().flat_map(of));
+        for parameter in function.parameters.iter().filter(|parameter| parameter.mode != Mode::In) {
+            rows.results.extend(of(function.scope[parameter.variable].ty));
+        }
+        rows
     }
 
     /// A table for the results of a function whose code starts at an address, if there are few and computing them takes

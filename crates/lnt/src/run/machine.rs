@@ -52,7 +52,7 @@ const MOST_TAILS: usize = 1 << 18;
 const NO_ROW: u32 = u32::MAX;
 /// How many results are remembered, a power of two; a newer one takes an older one's place.
 const MEMORY: usize = 1 << 14;
-/// After so many questions, functions whose results were remembered for less than one in sixteen are not asked again.
+/// After so many questions, functions whose results were remembered for less than one in four are not asked again.
 const ENOUGH_ASKED: u32 = 1 << 13;
 const NOTHING: Remembered =
     Remembered { function: u32::MAX, arguments: [0; REMEMBERED_ARGUMENTS], result: 0 };
@@ -250,6 +250,12 @@ impl<'a> Machine<'a> {
         tail
     }
 
+    /// Whether results of a function are remembered: not if they were hardly ever asked for again.
+    #[inline]
+    pub(super) fn remembers(&self, function: u32) -> bool {
+        self.asked.get(function as usize).is_none_or(|one| one.0 <= ENOUGH_ASKED)
+    }
+
     /// The result of a function, if it is remembered.
     #[inline]
     pub(super) fn recall(&mut self, function: u32, arguments: &[u32]) -> Option<u32> {
@@ -268,14 +274,14 @@ impl<'a> Machine<'a> {
         *known += u32::from(is_known);
         if *asked == ENOUGH_ASKED {
             // Worth its while: it counts again.
-            *asked = if *known < ENOUGH_ASKED / 16 { u32::MAX } else { 0 };
+            *asked = if *known < ENOUGH_ASKED / 4 { u32::MAX } else { 0 };
             *known = 0;
         }
         is_known.then_some(found.result)
     }
 
     pub(super) fn remember(&mut self, function: u32, arguments: &[u32], result: u32) {
-        if self.asked.get(function as usize).is_some_and(|one| one.0 > ENOUGH_ASKED) {
+        if !self.remembers(function) {
             return;
         }
         let remembered = Remembered { result, ..Remembered::of(function, arguments) };

@@ -49,6 +49,8 @@ const FUEL: u32 = 500_000;
 const DONE: i32 = -1;
 const BLOCKED: i32 = -2;
 const GAVE_UP: i32 = -3;
+/// What a function returns that leaves by an exception parameter: this, less the parameter's number.
+const RAISED: i32 = -16;
 
 type NativeCode = unsafe extern "C" fn(*mut Context, *mut u32, *mut u32) -> i32;
 /// Takes an unpacked state, its copy, the packed state, where records go, and a list of values with its length.
@@ -63,6 +65,8 @@ struct Context {
     tables: *mut u32,
     fuel: u32,
     depth: u32,
+    /// How many values the last exception was raised with, and how many words these have.
+    raised: [u32; 2],
 }
 
 impl Context {
@@ -70,8 +74,9 @@ impl Context {
         if machine.tables.len() != machine.code.tabled as usize {
             machine.tables = vec![UNKNOWN; machine.code.tabled as usize];
         }
+        machine.values.forget_drafts();
         let tables = machine.tables.as_mut_ptr();
-        Self { machine: std::ptr::from_mut(machine).cast(), tables, fuel: FUEL, depth: 0 }
+        Self { machine: std::ptr::from_mut(machine).cast(), tables, fuel: FUEL, depth: 0, raised: [0; 2] }
     }
 }
 
@@ -293,6 +298,10 @@ impl Native {
         let done = call(piece.code, machine, &mut []) == DONE;
         if done {
             machine.take_back(first, piece.outputs);
+            let rows = &machine.code.row_words[function as usize].results;
+            for (word, _) in rows.iter().enumerate().filter(|(_, is_row)| **is_row) {
+                machine.stack[first + word] = machine.values.settle(machine.stack[first + word]);
+            }
         }
         done
     }
@@ -382,33 +391,88 @@ extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
 }
 
 /// A row without its first words.
-extern "C" fn row_tail(context: *mut Context, row: u32, words: u32) -> u32 {
+extern "C" fn row_tail(context: *mut Context, row: u32, words: u32, is_draft: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    match words {
-        1 => machine.tail(row),
-        words => machine.values.tail_of_row(row, words as usize),
+    match (is_draft, words) {
+        (1, words) => machine.values.draft_tail(row, words as usize),
+        (_, 1) => {
+            let row = machine.values.settle(row);
+            machine.tail(row)
+        }
+        (_, words) => machine.values.tail_of_row(row, words as usize),
     }
 }
 
 /// A row with a word in front of it.
-extern "C" fn row_cons(context: *mut Context, word: u32, row: u32) -> u32 {
+extern "C" fn row_cons(context: *mut Context, word: u32, row: u32, is_draft: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.values.build(|values, scratch| {
+    machine.values.build_draft(is_draft == 1, |values, scratch| {
         scratch.push(word);
+        scratch.extend_from_slice(values.row(row));
+    })
+}
+
+/// A row with several words in front of it.
+extern "C" fn row_cons_wide(
+    context: *mut Context,
+    words: *const u32,
+    count: u32,
+    row: u32,
+    is_draft: u32,
+) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
+    machine.values.build_draft(is_draft == 1, |values, scratch| {
+        scratch.extend_from_slice(words);
         scratch.extend_from_slice(values.row(row));
     })
 }
 
 /// A row with a word behind it.
-extern "C" fn row_append(context: *mut Context, word: u32, row: u32) -> u32 {
+extern "C" fn row_append(context: *mut Context, word: u32, row: u32, is_draft: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.values.build(|values, scratch| {
+    machine.values.build_draft(is_draft == 1, |values, scratch| {
         scratch.extend_from_slice(values.row(row));
         scratch.push(word);
     })
+}
+
+/// One row behind another.
+extern "C" fn row_concatenate(context: *mut Context, first: u32, second: u32, is_draft: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    match (machine.values.row(first).is_empty(), machine.values.row(second).is_empty()) {
+        (_, true) => return machine.values.kept(first, is_draft == 1),
+        (true, _) => return machine.values.kept(second, is_draft == 1),
+        _ => {}
+    }
+    machine.values.build_draft(is_draft == 1, |values, scratch| {
+        scratch.extend_from_slice(values.row(first));
+        scratch.extend_from_slice(values.row(second));
+    })
+}
+
+/// A row whose elements of some words are turned round.
+extern "C" fn row_reverse(context: *mut Context, row: u32, words: u32, is_draft: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    let words = (words as usize).max(1);
+    if machine.values.row(row).len() <= words {
+        return machine.values.kept(row, is_draft == 1);
+    }
+    machine.values.build_draft(is_draft == 1, |values, scratch| {
+        values.row(row).rchunks_exact(words).for_each(|element| scratch.extend_from_slice(element));
+    })
+}
+
+/// The number of a row that was a draft.
+extern "C" fn settle(context: *mut Context, row: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    machine.values.settle(row)
 }
 
 /// The words of a value, by the number that offers know it by.
@@ -493,7 +557,12 @@ extern "C" fn mark(context: *mut Context, mark: u32) {
     machine.marks.push(mark);
 }
 
-/// Looks up the remembered result of a function; 1 if there is one, and then it is the first word.
+/// What looking up the result of a function comes to.
+const NOT_KNOWN: i32 = 0;
+const KNOWN: i32 = 1;
+const NOT_REMEMBERED: i32 = 2;
+
+/// Looks up the remembered result of a function; if there is one, it is the first word.
 extern "C" fn recall(context: *mut Context, function: u32, words: *mut u32, count: u32) -> i32 {
     // SAFETY: see the module's head; `words` are the arguments.
     let (machine, words) =
@@ -501,9 +570,10 @@ extern "C" fn recall(context: *mut Context, function: u32, words: *mut u32, coun
     match machine.recall(function, &words[..count as usize]) {
         Some(result) => {
             words[0] = result;
-            1
+            KNOWN
         }
-        None => 0,
+        None if machine.remembers(function) => NOT_KNOWN,
+        None => NOT_REMEMBERED,
     }
 }
 

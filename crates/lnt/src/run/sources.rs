@@ -11,7 +11,7 @@ use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage};
 use crate::run::rendezvous::{Participant, range_of};
 use crate::run::successors::{code_never_fails, is_total, patterns_never_fail};
-use crate::typed::Builtin;
+use crate::typed::{Builtin, TypeId};
 
 /// More paths through a guard than this are not followed, nor longer ones.
 const MOST_PATHS: usize = 64;
@@ -58,6 +58,8 @@ pub enum Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Word {
     Slot(u32),
+    /// What one of some slots has: the first one, and how many.
+    OneOf(u32, u32),
     Constant(u32),
     Packed(u32, Vec<Word>),
     Member {
@@ -151,11 +153,25 @@ fn asked_first<'p>(code: &Code, participants: &'p [Participant]) -> Vec<(usize, 
     found
 }
 
-/// A bound on a value: a word, or what a slot has.
+/// A bound on a value: a word, or what a slot has, or what one of some slots has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     Word(u32),
     Slot(u32),
+    OneOf(u32, u32),
+}
+
+impl Bound {
+    /// The least and the greatest word that it may be.
+    fn words(self, slot: impl Fn(u32) -> u32) -> (u32, u32) {
+        match self {
+            Bound::Word(word) => (word, word),
+            Bound::Slot(number) => (slot(number), slot(number)),
+            Bound::OneOf(first, count) => (first..first + count)
+                .map(slot)
+                .fold((u32::MAX, 0), |(least, most), word| (least.min(word), most.max(word))),
+        }
+    }
 }
 
 /// What guards say of an open value, word by word.
@@ -172,18 +188,15 @@ pub struct Bounds {
 impl Bounds {
     /// The least and the greatest word that are left of a range; nothing if there is none.
     pub fn narrow(&self, (mut first, mut last): (u32, u32), slot: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
-        let word = |bound: &Bound| match *bound {
-            Bound::Word(word) => word,
-            Bound::Slot(number) => slot(number),
-        };
+        let (least, most) = (|bound: &Bound| bound.words(&slot).0, |bound: &Bound| bound.words(&slot).1);
         for bound in &self.below {
-            last = last.min(word(bound).checked_sub(1)?);
+            last = last.min(most(bound).checked_sub(1)?);
         }
         for bound in &self.above {
-            first = first.max(word(bound).checked_add(1)?);
+            first = first.max(least(bound).checked_add(1)?);
         }
-        last = self.most.iter().fold(last, |last, bound| last.min(word(bound)));
-        first = self.least.iter().fold(first, |first, bound| first.max(word(bound)));
+        last = self.most.iter().fold(last, |last, bound| last.min(most(bound)));
+        first = self.least.iter().fold(first, |first, bound| first.max(least(bound)));
         (first <= last).then_some((first, last))
     }
 
@@ -198,6 +211,10 @@ impl Bounds {
         let bound = |word: &Word| match *word {
             Word::Constant(value) => Some(Bound::Word(value)),
             Word::Slot(slot) if slot != own && fixed(slot) => Some(Bound::Slot(slot)),
+            Word::OneOf(first, count) => {
+                let mut slots = first..first + count;
+                slots.all(|slot| slot != own && fixed(slot)).then_some(Bound::OneOf(first, count))
+            }
             _ => None,
         };
         let own = Word::Slot(own);
@@ -424,7 +441,7 @@ fn necessary(code: &Code, types: &[Representation], start: u32) -> Option<Vec<Wo
             if paths > MOST_PATHS || ops > MOST_OPS {
                 return None;
             }
-            if !path.failed && may_fail(code, code.ops[path.at as usize]) {
+            if !path.failed && may_fail(code, types, &path) {
                 path.failed = true;
                 keep_common(&mut common, path.holding.clone());
             }
@@ -454,21 +471,45 @@ fn keep_common(common: &mut Option<Vec<Word>>, holding: Vec<Word>) {
     }
 }
 
-/// Whether an instruction may end in a run-time error.
-fn may_fail(code: &Code, op: Op) -> bool {
-    match op {
+/// Whether the next instruction of a path may end in a run-time error.
+fn may_fail(code: &Code, types: &[Representation], path: &Path) -> bool {
+    match code.ops[path.at as usize] {
         Op::Apply(number) => !is_total(code.applications[number as usize].operation),
-        Op::LoadPart(number) => code.parts[number as usize].indexed,
+        Op::IndexOffset(array) => !is_inside(code, types, array, path),
         Op::Modulo
         | Op::Add(_)
         | Op::Subtract(_)
-        | Op::IndexOffset(_)
         | Op::Field(_)
         | Op::Element(_)
         | Op::Fail(_)
         | Op::Raise(_) => true,
         _ => false,
     }
+}
+
+/// Whether the index on top of the stack lies inside of an array, as far as the path shows.
+fn is_inside(code: &Code, types: &[Representation], array: TypeId, path: &Path) -> bool {
+    let Kind::Array { lower, length, .. } = types[array.index()].kind else { return false };
+    let mut bounds = Bounds::default();
+    let range = match path.stack.last() {
+        Some(&Word::Constant(index)) => Some((index, index)),
+        Some(&Word::Slot(slot)) => {
+            path.holding.iter().for_each(|condition| bounds.learn(condition, slot, |_| false));
+            bounds.narrow(received_range(code, types, slot).unwrap_or((0, u32::MAX)), |_| 0)
+        }
+        _ => None,
+    };
+    range.is_some_and(|(first, last)| {
+        lower <= i64::from(first) && (i64::from(last) - lower) < i64::try_from(length).unwrap_or(i64::MAX)
+    })
+}
+
+/// The least and the greatest word of a slot that some action receives a value in.
+fn received_range(code: &Code, types: &[Representation], slot: u32) -> Option<(u32, u32)> {
+    let mut offers = code.actions.iter().flat_map(|action| &action.offers);
+    let (_, ty) = offers.find(|(offer, _)| *offer == OfferCode::Variable(slot))?;
+    let (first, count) = range_of(&types[ty.index()])?;
+    Some((first, first + count.checked_sub(1)?))
 }
 
 enum Next {
@@ -494,7 +535,9 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
             let part = code.parts[number as usize];
             if part.indexed {
                 stack.pop()?;
-                stack.resize(stack.len() + part.words as usize, Word::Other);
+                let (first, count) = part.whole;
+                let one = if part.words == 1 { Word::OneOf(first, count) } else { Word::Other };
+                stack.resize(stack.len() + part.words as usize, one);
             } else {
                 let first = part.whole.0 + part.from;
                 stack.extend((first..first + part.words).map(Word::Slot));

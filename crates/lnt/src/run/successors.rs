@@ -208,6 +208,8 @@ pub struct LntWorker<'a> {
     recording: recall::Recording,
     /// What parts of the step at hand have fired that are not remembered.
     live_marks: Vec<u32>,
+    /// How many values were tried so far, one after the other.
+    tried: usize,
     /// The remembered marks that the parts of the step at hand fire behind the first two which fire any.
     fired_behind: Vec<memory::Part32>,
     /// The open places of the offer at hand.
@@ -274,6 +276,7 @@ impl<'a> LntWorker<'a> {
             target_is_clean: false,
             recording: recall::Recording::Off,
             live_marks: Vec::new(),
+            tried: 0,
             fired_behind: Vec::new(),
             open: Vec::new(),
             namings: candidates::Namings::default(),

@@ -52,9 +52,26 @@ pub fn remove_repeats(elements: &mut Vec<u32>, stride: usize) {
     elements.truncate(kept * stride);
 }
 
+/// Rows that machine code works on have numbers from here on, until they are settled: no other row has such a number.
+const FIRST_DRAFT: u32 = 1 << 31;
+/// So many drafts are kept, and words of them. What comes behind is settled at once.
+const MOST_DRAFTS: usize = 1 << 15;
+const MOST_DRAFTED: usize = 1 << 17;
+
+/// A row that is not stored with the others: what functions build step by step is hardly ever needed again.
+#[derive(Clone, Copy)]
+enum Draft<'a> {
+    /// The end of a row that is stored.
+    EndOf(&'a [u32]),
+    /// Words of its own among those of all drafts, from the first to before the last.
+    Own(u32, u32),
+}
+
 /// One thread's access to values.
 pub struct Values<'a> {
     rows: LocalRows<'a>,
+    drafts: Vec<Draft<'a>>,
+    drafted: Vec<u32>,
     pub(super) types: &'a [Representation],
     pub(super) program: &'a Program,
     scratch: Vec<u32>,
@@ -95,6 +112,8 @@ impl<'a> Values<'a> {
     pub fn new(shared: &'a SharedRows, types: &'a [Representation], program: &'a Program) -> Self {
         Self {
             rows: shared.local(),
+            drafts: Vec::new(),
+            drafted: Vec::new(),
             types,
             program,
             scratch: Vec::new(),
@@ -111,10 +130,76 @@ impl<'a> Values<'a> {
     /// The row behind a value.
     #[inline]
     pub fn row(&self, value: u32) -> &[u32] {
-        self.rows.row(value)
+        match value.checked_sub(FIRST_DRAFT) {
+            None => self.rows.row(value),
+            Some(draft) => self.draft(draft),
+        }
     }
 
-    /// The same for as long as rows are kept.
+    #[inline]
+    fn draft(&self, draft: u32) -> &[u32] {
+        match self.drafts.get(draft as usize) {
+            Some(Draft::EndOf(row)) => row,
+            Some(&Draft::Own(start, end)) => &self.drafted[start as usize..end as usize],
+            None => &[],
+        }
+    }
+
+    /// Forgets all drafts. Nobody may have one any more.
+    #[inline]
+    pub fn forget_drafts(&mut self) {
+        self.drafts.clear();
+        self.drafted.clear();
+    }
+
+    /// The value of a row that may be a draft.
+    #[inline]
+    pub fn settle(&mut self, value: u32) -> u32 {
+        match value.checked_sub(FIRST_DRAFT) {
+            None => value,
+            Some(draft) => {
+                let mut rows = self.rows;
+                rows.intern(self.draft(draft))
+            }
+        }
+    }
+
+    /// The same row, as a draft if it is one and may be one.
+    pub fn kept(&mut self, row: u32, is_draft: bool) -> u32 {
+        if is_draft { row } else { self.settle(row) }
+    }
+
+    /// A row without its first words, as a draft. One without any words is never a draft.
+    pub fn draft_tail(&mut self, row: u32, words: usize) -> u32 {
+        let known = row.checked_sub(FIRST_DRAFT).and_then(|draft| self.drafts.get(draft as usize).copied());
+        let (tail, left) = match known.unwrap_or_else(|| Draft::EndOf(self.rows.row(row))) {
+            Draft::EndOf(row) => (Draft::EndOf(row.get(words..).unwrap_or(&[])), row.len()),
+            Draft::Own(start, end) => (Draft::Own(start + words as u32, end), (end - start) as usize),
+        };
+        if left <= words || self.drafts.len() >= MOST_DRAFTS {
+            return self.tail_of_row(row, words);
+        }
+        self.drafts.push(tail);
+        FIRST_DRAFT + self.drafts.len() as u32 - 1
+    }
+
+    /// A row that is made from others, with at least one word: as a draft, if it may be one.
+    #[inline]
+    pub fn build_draft(&mut self, is_draft: bool, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
+        if !is_draft || self.drafts.len() >= MOST_DRAFTS || self.drafted.len() >= MOST_DRAFTED {
+            return self.build(fill);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        fill(self, &mut scratch);
+        let start = self.drafted.len();
+        self.drafted.extend_from_slice(&scratch);
+        self.scratch = scratch;
+        self.drafts.push(Draft::Own(start as u32, self.drafted.len() as u32));
+        FIRST_DRAFT + self.drafts.len() as u32 - 1
+    }
+
+    /// The same for as long as rows are kept, of one that is no draft.
     #[inline]
     pub fn kept_row(&self, value: u32) -> &'a [u32] {
         self.rows.row(value)
@@ -263,8 +348,8 @@ impl<'a> Values<'a> {
 
     /// A row without its first words.
     pub fn tail_of_row(&mut self, row: u32, words: usize) -> u32 {
-        let row = self.rows.row(row);
-        self.rows.intern(row.get(words..).unwrap_or(&[]))
+        let mut rows = self.rows;
+        rows.intern(self.row(row).get(words..).unwrap_or(&[]))
     }
 
     /// Adds the words of all elements of a list, set or array.

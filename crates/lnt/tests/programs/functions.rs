@@ -51,7 +51,10 @@ impl Drawing {
                      if {condition} then return {name} (it) else return {name} ({witness}) end if\nend function\n"
                 );
             }
-            Kind::Collection { element, .. } => self.list_helpers(&name, element),
+            Kind::Collection { element, .. } => {
+                self.list_helpers(&name, element);
+                self.list_walks(ty, &name, element);
+            }
             Kind::Constructed { constructors, recursive: true } => {
                 let value = self.literal(constructors[0].fields[0].1);
                 let leaf = construct(&constructors[0], &[value]);
@@ -112,6 +115,47 @@ impl Drawing {
              if element (l, n) == x then return true end if\n      end loop;\n      \
              return false\n   end var\nend function\n"
         );
+    }
+
+    /// Functions that build lists step by step, some of which give up by an exception.
+    fn list_walks(&mut self, ty: usize, list: &str, element: usize) {
+        let scope = Scope { variables: vec![variable("h", element, false)], focus: Vec::new() };
+        let (other, condition) = (self.literal(element), self.condition(1, &scope));
+        // What is a list itself must not grow.
+        let changed = match self.types[element].kind {
+            Kind::Collection { .. } | Kind::Constructed { .. } => other.clone(),
+            _ => self.expression(element, 1, &scope),
+        };
+        let one = self.types[element].name.clone();
+        self.text += &format!(
+            "function map_{list} (l : {list}) : {list} is\n   \
+             case l in var h : {one}, rest : {list} in\n      \
+             {{}} -> return l\n   \
+             |  cons (h, rest) -> return cons ({changed}, map_{list} (rest))\n   end case\nend function\n\
+             function weave_{list} (l, m : {list}) : {list} is\n   \
+             case l in var h : {one}, rest : {list} in\n      \
+             {{}} -> return m\n   \
+             |  cons (h, rest) -> if {condition} then return cons (h, weave_{list} (m, rest))\n      \
+             else return weave_{list} (rest, m) end if\n   end case\nend function\n\
+             function woven_{list} (l, m : {list}) : {list} is return trim_{list} (weave_{list} (l, m)) end function\n\
+             function turn_{list} (l : {list}) : {list} is\n   var r, m : {list} in\n      \
+             r := {{}};\n      m := l;\n      \
+             while not (empty (m)) loop\n         r := cons (head (m), r);\n         m := tail (m)\n      end loop;\n      \
+             if r == l then return {{{other}}} else return r end if\n   end var\nend function\n\
+             function seek_{list} [E : none] (l : {list}, x : {one}) : {list} is\n   \
+             case l in var h : {one}, rest : {list} in\n      \
+             {{}} -> raise E\n   \
+             |  cons (h, rest) -> if h == x then return rest else return cons (h, seek_{list} [E] (rest, x)) end if\n   \
+             end case\nend function\n\
+             function without_{list} (l : {list}, x : {one}) : {list} is\n   \
+             trap exception E : none is return map_{list} (l) in return seek_{list} [E] (l, x) end trap\n\
+             end function\n"
+        );
+        for (name, parameters) in
+            [("map", vec![ty]), ("woven", vec![ty, ty]), ("turn", vec![ty]), ("without", vec![ty, element])]
+        {
+            self.functions.push(Function { name: format!("{name}_{list}"), parameters, result: ty });
+        }
     }
 
     /// A predicate that takes a value apart.

@@ -18,7 +18,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use calls::{Locals, Memory};
 pub use meeting::Opening;
@@ -27,7 +27,7 @@ use model::Layout;
 
 use super::{BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
 use crate::compile::Compiled;
-use crate::compile::code::{Application, Code, OfferCode, Op};
+use crate::compile::code::{Application, Code, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
 use crate::run::rendezvous::{Configuration, silent};
 use crate::typed::{Builtin, TypeId};
@@ -75,6 +75,10 @@ pub(super) fn translate(
     builder.symbol("row_length", super::row_length as *const u8);
     builder.symbol("row_tail", super::row_tail as *const u8);
     builder.symbol("row_cons", super::row_cons as *const u8);
+    builder.symbol("row_cons_wide", super::row_cons_wide as *const u8);
+    builder.symbol("row_concatenate", super::row_concatenate as *const u8);
+    builder.symbol("row_reverse", super::row_reverse as *const u8);
+    builder.symbol("settle", super::settle as *const u8);
     builder.symbol("row_append", super::row_append as *const u8);
     builder.symbol("row_member", super::row_member as *const u8);
     builder.symbol("row_insert", super::row_insert as *const u8);
@@ -99,12 +103,16 @@ pub(super) fn translate(
         help: import("help", &[pointer, word, pointer, word, word], Some(word))?,
         component: import("component", &[pointer, word, word], Some(word))?,
         row_length: import("row_length", &[pointer, word], Some(word))?,
-        row_tail: import("row_tail", &[pointer, word, word], Some(word))?,
-        row_cons: import("row_cons", &[pointer, word, word], Some(word))?,
-        row_append: import("row_append", &[pointer, word, word], Some(word))?,
+        row_tail: import("row_tail", &[pointer, word, word, word], Some(word))?,
+        row_cons: import("row_cons", &[pointer, word, word, word], Some(word))?,
+        row_cons_wide: import("row_cons_wide", &[pointer, pointer, word, word, word], Some(word))?,
+        row_append: import("row_append", &[pointer, word, word, word], Some(word))?,
         row_member: import("row_member", &[pointer, word, word], Some(word))?,
         row_insert: import("row_insert", &[pointer, word, word], Some(word))?,
         row_remove: import("row_remove", &[pointer, word, word], Some(word))?,
+        row_concatenate: import("row_concatenate", &[pointer, word, word, word], Some(word))?,
+        row_reverse: import("row_reverse", &[pointer, word, word, word], Some(word))?,
+        settle: import("settle", &[pointer, word], Some(word))?,
         apply: import("apply", &[pointer, word, pointer, word], Some(word))?,
         mark: import("mark", &[pointer, word], None)?,
         recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
@@ -221,6 +229,10 @@ struct Outline {
     takes_long: bool,
     /// How many instructions it has.
     size: usize,
+    /// Whether a function calls itself more than once on its way: then what it computes has to be remembered.
+    branches: bool,
+    /// Whether it may leave by an exception parameter.
+    raises: bool,
 }
 
 /// All pieces, functions first and in order.
@@ -239,7 +251,9 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
     let mut left = MOST_OPS;
     let outline = |start: Start| {
         let reached: Vec<usize> = match (start, configuration) {
-            (Start::Function(number), _) => reached(code, code.functions[number as usize].address),
+            (Start::Function(number), _) => {
+                reached_in_function(code, code.functions[number as usize].address)
+            }
             (Start::At(address, _), _) => reached(code, address),
             (Start::Meeting(number), Some(configuration)) => {
                 meeting::reached_by(code, &configuration.rendezvous[number as usize].participants, false)
@@ -278,7 +292,15 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             op => is_helped(compiled, op),
         });
         let size = reached.len();
-        Outline { start, calls, helped, id: None, translatable, takes_long, size }
+        let branches = matches!(start, Start::Function(number) if calls_itself_again(code, number, &reached));
+        let raises = reached.iter().any(|&at| match code.ops[at] {
+            Op::Raise(_) => true,
+            Op::Landings(number) => {
+                code.landings[number as usize].iter().any(|one| matches!(one, Landing::PassedOn(_)))
+            }
+            _ => false,
+        });
+        Outline { start, calls, helped, id: None, translatable, takes_long, size, branches, raises }
     };
     let mut outlines: Vec<Outline> = starts.into_iter().map(outline).collect();
     if chosen.is_some() {
@@ -295,6 +317,14 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
         }
         lost.into_iter().for_each(|at| outlines[at].translatable = false);
     }
+}
+
+/// Whether a function may call itself after it has called itself.
+fn calls_itself_again(code: &Code, number: u32, reached_ops: &[usize]) -> bool {
+    let calls = |at: &usize| code.ops[*at] == Op::Call(number);
+    let mut after =
+        reached_ops.iter().filter(|at| calls(at)).map(|&at| reached_in_function(code, at as u32 + 1));
+    after.any(|after| after.iter().any(calls))
 }
 
 /// Leaves functions out that nothing calls which is translated.
@@ -347,6 +377,28 @@ fn pieces(compiled: &Compiled) -> Vec<Start> {
 /// The addresses of the instructions that a piece consists of.
 fn reached(code: &Code, start: u32) -> Vec<usize> {
     silent(code, start).into_iter().map(|at| at as usize).collect()
+}
+
+/// The same of a function, with the code that catches exceptions.
+fn reached_in_function(code: &Code, start: u32) -> Vec<usize> {
+    let mut all = reached(code, start);
+    let mut next = 0;
+    while let Some(&at) = all.get(next) {
+        next += 1;
+        let Op::Landings(number) = code.ops[at] else { continue };
+        for address in code.landings[number as usize].iter().filter_map(Landing::address) {
+            if !all.contains(&(address as usize)) {
+                let more = reached(code, address);
+                all.extend(more.into_iter().filter(|at| !all.contains(at)).collect::<Vec<_>>());
+            }
+        }
+    }
+    all
+}
+
+/// The most words that an exception is raised with.
+fn most_raised(code: &Code) -> u32 {
+    code.raises.iter().map(|raise| raise.values.1).max().unwrap_or(0)
 }
 
 fn can_translate(compiled: &Compiled, at: usize) -> bool {
@@ -432,9 +484,14 @@ fn scalar_of(shape: &Representation) -> Option<(i64, i64, i64)> {
     }
 }
 
+/// Whether a list or set is a row.
+fn is_row(shape: &Representation) -> bool {
+    shape.storage == Storage::Row && matches!(shape.kind, Kind::List { .. })
+}
+
 /// Whether a list or set is a row whose elements have one word.
 fn is_narrow_row(shape: &Representation) -> bool {
-    shape.storage == Storage::Row && shape.element.words == 1 && matches!(shape.kind, Kind::List { .. })
+    is_row(shape) && shape.element.words == 1
 }
 
 fn is_mask(shape: &Representation) -> bool {
@@ -473,6 +530,10 @@ struct Helpers {
     row_length: FuncId,
     row_tail: FuncId,
     row_cons: FuncId,
+    row_cons_wide: FuncId,
+    row_concatenate: FuncId,
+    row_reverse: FuncId,
+    settle: FuncId,
     row_append: FuncId,
     row_member: FuncId,
     row_insert: FuncId,
@@ -567,6 +628,7 @@ impl Translator<'_> {
             gives_up,
             locals: Locals::default(),
             origins: FxHashMap::default(),
+            drafts: FxHashSet::default(),
             called: Vec::new(),
             inlined: Vec::new(),
             inlined_ops: 0,
@@ -586,6 +648,9 @@ impl Translator<'_> {
             let arguments: Vec<Value> = (0..inputs).map(|word| body.load_io(word)).collect();
             for (word, &argument) in (0..).zip(&arguments) {
                 body.origins.insert(argument, (Memory::Arguments, word));
+                if code.row_words[number as usize].variables.get(word as usize) == Some(&true) {
+                    body.drafts.insert(argument);
+                }
             }
             body.locals = body.locals_of(number, &arguments)?;
         }
@@ -627,6 +692,8 @@ struct Building<'b> {
     locals: Locals,
     /// Where values were loaded from that stays as it is as long as they are used.
     origins: FxHashMap<Value, (Memory, u32)>,
+    /// The values that may be drafts of rows.
+    drafts: FxHashSet<Value>,
     /// The functions that are called.
     called: Vec<u32>,
     /// The functions that the one at hand is built into, itself included; how many instructions were built in, and how many
@@ -642,12 +709,21 @@ struct Building<'b> {
     /// Where words lie that helpers work on, and how many have room there.
     spill: Option<(StackSlot, u32)>,
     helped: u32,
-    blocks: FxHashMap<usize, (Block, usize)>,
+    blocks: FxHashMap<usize, Entry>,
     todo: Vec<(usize, usize)>,
     outputs: Option<u32>,
     writes: bool,
     /// What is needed besides, if it is a rendezvous.
     meeting: Option<Meeting<'b>>,
+}
+
+/// A block, and what is known where it begins.
+struct Entry {
+    block: Block,
+    /// For each place of the stack, whether it may be a draft.
+    drafts: Vec<bool>,
+    /// Whether it is built or being built: then it takes no more drafts.
+    built: bool,
 }
 
 /// Every access stays inside of what it accesses.
@@ -685,26 +761,108 @@ impl<'b> Building<'b> {
         self.builder.ins().load(types::I32, trusted(), self.io, offset(word))
     }
 
+    /// Pops a word that is no draft.
     fn pop(&mut self) -> Option<Value> {
+        let value = self.stack.pop()?;
+        Some(self.settled(value))
+    }
+
+    /// Pops words that are no drafts.
+    fn pop_many(&mut self, words: u32) -> Option<Vec<Value>> {
+        let mut values = self.pop_drafts(words)?;
+        for value in &mut values {
+            *value = self.settled(*value);
+        }
+        Some(values)
+    }
+
+    /// Pops a word that may be a draft.
+    fn pop_draft(&mut self) -> Option<Value> {
         self.stack.pop()
     }
 
-    fn pop_many(&mut self, words: u32) -> Option<Vec<Value>> {
+    /// Pops words that may be drafts.
+    fn pop_drafts(&mut self, words: u32) -> Option<Vec<Value>> {
         let first = self.stack.len().checked_sub(words as usize)?;
         Some(self.stack.split_off(first))
+    }
+
+    /// The same row, among the others if it was a draft.
+    fn settled(&mut self, value: Value) -> Value {
+        if !self.drafts.contains(&value) {
+            return value;
+        }
+        let row = self.builder.declare_var(types::I32);
+        self.builder.def_var(row, value);
+        let (settle, behind) = (self.builder.create_block(), self.builder.create_block());
+        let is_draft = self.is_draft(value);
+        self.builder.ins().brif(is_draft, settle, &[], behind, &[]);
+        self.builder.switch_to_block(settle);
+        let reference = self.reference(self.helpers.settle);
+        let call = self.builder.ins().call(reference, &[self.context, value]);
+        let stored = self.builder.inst_results(call)[0];
+        self.builder.def_var(row, stored);
+        self.builder.ins().jump(behind, &[]);
+        self.builder.switch_to_block(behind);
+        self.builder.use_var(row)
+    }
+
+    /// Whether a row is a draft.
+    fn is_draft(&mut self, row: Value) -> Value {
+        self.builder.ins().icmp_imm(IntCC::SignedLessThan, row, 0)
+    }
+
+    /// Pushes a row that may be a draft.
+    fn push_draft(&mut self, row: Value) {
+        self.drafts.insert(row);
+        self.stack.push(row);
+    }
+
+    /// Whether the row that an instruction makes should be a draft: not if it is stored in the state at once.
+    fn makes_draft(&self, at: usize) -> bool {
+        !matches!(self.compiled.code.ops.get(at + 1), Some(Op::StoreSlot(_) | Op::Done))
+    }
+
+    /// Pushes the row that a helper makes. It is told last whether that may be a draft.
+    fn push_row(&mut self, at: usize, helper: FuncId, arguments: &[Value]) -> Option<()> {
+        let is_draft = self.makes_draft(at);
+        let mut all = arguments.to_vec();
+        all.push(self.word(u32::from(is_draft)));
+        self.push_call(helper, &all);
+        if is_draft {
+            let row = self.pop_draft()?;
+            self.push_draft(row);
+        }
+        Some(())
     }
 
     /// The block at an address, where the stack is as deep as now.
     fn block_at(&mut self, at: usize) -> Option<Block> {
         let depth = self.stack.len();
-        if let Some(&(block, known)) = self.blocks.get(&at) {
-            debug_assert_eq!(known, depth, "the stack has different depths at {at}");
-            return (known == depth).then_some(block);
+        if let Some(entry) = self.blocks.get(&at) {
+            debug_assert_eq!(entry.drafts.len(), depth, "the stack has different depths at {at}");
+            return (entry.drafts.len() == depth).then_some(entry.block);
         }
         let block = self.builder.create_block();
-        self.blocks.insert(at, (block, depth));
+        self.blocks.insert(at, Entry { block, drafts: vec![false; depth], built: false });
         self.todo.push((at, depth));
         Some(block)
+    }
+
+    /// Makes ready for going to an address: it learns of drafts on the stack, or else they are settled.
+    fn bring_drafts(&mut self, at: usize) -> Option<()> {
+        self.block_at(at)?;
+        for place in 0..self.stack.len() {
+            if !self.drafts.contains(&self.stack[place]) {
+                continue;
+            }
+            let entry = self.blocks.get_mut(&at)?;
+            entry.drafts[place] |= !entry.built;
+            if !entry.drafts[place] {
+                self.stack[place] = self.settled(self.stack[place]);
+            }
+        }
+        Some(())
     }
 
     /// Keeps the stack for the blocks that follow.
@@ -719,6 +877,7 @@ impl<'b> Building<'b> {
     }
 
     fn go_to(&mut self, at: usize) -> Option<()> {
+        self.bring_drafts(at)?;
         self.keep_stack();
         let block = self.block_at(at)?;
         self.builder.ins().jump(block, &[]);
@@ -755,12 +914,17 @@ impl<'b> Building<'b> {
 
     /// One block: from an address to where control leaves.
     fn block(&mut self, start: usize, depth: usize) -> Option<()> {
-        let (block, _) = self.blocks[&start];
-        self.builder.switch_to_block(block);
+        let entry = self.blocks.get_mut(&start)?;
+        entry.built = true;
+        let drafts = entry.drafts.clone();
+        self.builder.switch_to_block(entry.block);
         self.stack.clear();
-        for at in 0..depth {
+        for (at, is_draft) in (0..depth).zip(drafts) {
             let value = self.builder.use_var(self.places[at]);
             self.stack.push(value);
+            if is_draft {
+                self.drafts.insert(value);
+            }
         }
         let mut at = start;
         loop {
@@ -782,7 +946,7 @@ impl<'b> Building<'b> {
 
     /// Writes the words on top of the stack out and returns.
     fn finish(&mut self, words: u32) -> Option<()> {
-        let values = self.pop_many(words)?;
+        let values = self.pop_results(words)?;
         if self.back.is_some() {
             return self.go_back(values);
         }
@@ -848,11 +1012,11 @@ impl<'b> Building<'b> {
                 }
             }
             Op::StoreLocal(local) => {
-                let value = self.pop()?;
+                let value = self.pop_draft()?;
                 self.store_local(local, value)?;
             }
             Op::StoreLocals(local, words) => {
-                for (value, word) in self.pop_many(words)?.into_iter().zip(local..) {
+                for (value, word) in self.pop_drafts(words)?.into_iter().zip(local..) {
                     self.store_local(word, value)?;
                 }
             }
@@ -899,7 +1063,7 @@ impl<'b> Building<'b> {
                 let first = self.stack.len().checked_sub(1 + depth as usize)?;
                 self.stack.extend_from_within(first..first + words as usize);
             }
-            Op::Pop(words) => _ = self.pop_many(words)?,
+            Op::Pop(words) => _ = self.pop_drafts(words)?,
             Op::Jump(target) => {
                 if target as usize <= at {
                     self.burn();
@@ -982,7 +1146,7 @@ impl<'b> Building<'b> {
                 self.stack.push(part);
             }
             Op::Slice(total, from, words) => {
-                let value = self.pop_many(total)?;
+                let value = self.pop_drafts(total)?;
                 self.stack.extend_from_slice(value.get(from as usize..(from + words) as usize)?);
             }
             Op::Component(position) => {
@@ -990,7 +1154,8 @@ impl<'b> Building<'b> {
                 self.push_call(self.helpers.component, &[row, position]);
             }
             Op::IsEmpty(ty) => {
-                let value = self.pop()?;
+                // No draft is empty.
+                let value = self.pop_draft()?;
                 let empty = match compiled.types[ty.index()].storage {
                     Storage::Packed => self.constant(0),
                     _ => self.word(compiled.values.intern(&[])),
@@ -1009,13 +1174,15 @@ impl<'b> Building<'b> {
                 let others = self.builder.ins().band(mask, less);
                 self.stack.push(others);
             }
-            Op::Head(ty) if is_narrow_row(&compiled.types[ty.index()]) => {
-                let (row, first) = (self.pop()?, self.word(0));
-                self.push_call(self.helpers.component, &[row, first]);
+            Op::Head(ty) if is_row(&compiled.types[ty.index()]) => {
+                let row = self.pop_draft()?;
+                self.require_elements(row);
+                self.push_head(row, compiled.types[ty.index()].element.words);
             }
-            Op::Tail(ty) if compiled.types[ty.index()].storage == Storage::Row => {
-                let (row, words) = (self.pop()?, self.word(compiled.types[ty.index()].element.words.max(1)));
-                self.push_call(self.helpers.row_tail, &[row, words]);
+            Op::Tail(ty) if is_row(&compiled.types[ty.index()]) => {
+                let words = self.word(compiled.types[ty.index()].element.words.max(1));
+                let row = self.pop_draft()?;
+                self.push_row(at, self.helpers.row_tail, &[row, words])?;
             }
             Op::Collection(ty, count) if self.collects(ty, count)? => {}
             Op::Fill(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
@@ -1045,8 +1212,8 @@ impl<'b> Building<'b> {
                 self.stack.push(changed);
             }
             Op::Update(number) if self.updates(number)? => {}
-            Op::Apply(number) if self.applies(number)? => {}
-            Op::Call(number) => self.call(number)?,
+            Op::Apply(number) if self.applies(at, number)? => {}
+            Op::Call(number) => self.call(at, number)?,
             Op::Return(words) => {
                 self.finish(words)?;
                 return Some(true);
@@ -1061,6 +1228,10 @@ impl<'b> Building<'b> {
                 return Some(true);
             }
             Op::Landings(_) => {}
+            Op::Raise(number) if self.locals.function.is_some() => {
+                self.raise(number)?;
+                return Some(true);
+            }
             Op::Raise(_) | Op::Fail(_) => {
                 self.give_up();
                 return Some(true);
@@ -1122,6 +1293,8 @@ impl<'b> Building<'b> {
 
     fn branch(&mut self, if_true: usize, if_false: usize) -> Option<bool> {
         let condition = self.pop()?;
+        self.bring_drafts(if_true)?;
+        self.bring_drafts(if_false)?;
         self.keep_stack();
         let (if_true, if_false) = (self.block_at(if_true)?, self.block_at(if_false)?);
         self.builder.ins().brif(condition, if_true, &[], if_false, &[]);
@@ -1225,12 +1398,7 @@ impl<'b> Building<'b> {
 
     /// Has the interpreter carry out an instruction.
     fn help(&mut self, at: usize, inputs: u32, outputs: u32) -> Option<()> {
-        let values = self.pop_many(inputs)?;
-        let spill = self.spill();
-        for (word, value) in values.into_iter().enumerate() {
-            self.builder.ins().stack_store(value, spill, offset(word as u32));
-        }
-        let words = self.builder.ins().stack_addr(self.pointer, spill, 0);
+        let words = self.spill_words(inputs)?;
         let (at, input_count, output_count) = (self.word(at as u32), self.word(inputs), self.word(outputs));
         let help = self.reference(self.helpers.help);
         let call = self.builder.ins().call(help, &[self.context, at, words, input_count, output_count]);
@@ -1238,7 +1406,7 @@ impl<'b> Building<'b> {
         let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
         self.require(good);
         for word in 0..outputs {
-            let value = self.builder.ins().stack_load(types::I32, spill, offset(word));
+            let value = self.builder.ins().load(types::I32, trusted(), words, offset(word));
             self.stack.push(value);
         }
         Some(())
@@ -1305,12 +1473,12 @@ impl<'b> Building<'b> {
     }
 
     /// A predefined operation on rows, or another one whose result has one word.
-    fn applies_to_rows(&mut self, number: u32) -> Option<bool> {
+    fn applies_to_rows(&mut self, at: usize, number: u32) -> Option<bool> {
         let application = &self.compiled.code.applications[number as usize];
         let shape = |ty: TypeId| &self.compiled.types[ty.index()];
         let (operand, second) = (shape(application.operand), shape(application.second));
         let plain = |shape: &Representation| {
-            is_narrow_row(shape) && matches!(shape.kind, Kind::List { sorted: false, set: false, .. })
+            is_row(shape) && matches!(shape.kind, Kind::List { sorted: false, set: false, .. })
         };
         // Sets whose elements are ordered as their words are.
         let ascending = |element: &Representation, set: &Representation| {
@@ -1320,33 +1488,46 @@ impl<'b> Building<'b> {
                 && matches!(set.kind, Kind::List { sorted: true, set: true, .. })
         };
         match application.operation {
-            Builtin::Head if is_narrow_row(operand) => {
-                let row = self.pop()?;
+            Builtin::Head if is_row(operand) => {
+                let row = self.pop_draft()?;
                 self.require_elements(row);
-                let first = self.word(0);
-                self.push_call(self.helpers.component, &[row, first]);
+                self.push_head(row, operand.element.words);
             }
-            Builtin::Tail if is_narrow_row(operand) => {
-                let row = self.pop()?;
+            Builtin::Tail if is_row(operand) => {
+                let row = self.pop_draft()?;
                 self.require_elements(row);
-                let one = self.word(1);
-                self.push_call(self.helpers.row_tail, &[row, one]);
+                let words = self.word(operand.element.words.max(1));
+                self.push_row(at, self.helpers.row_tail, &[row, words])?;
             }
             Builtin::Length if is_narrow_row(operand) => {
-                let row = self.pop()?;
+                let row = self.pop_draft()?;
                 self.push_call(self.helpers.row_length, &[row]);
                 let length = self.pop()?;
                 let number = self.builder.ins().uextend(types::I64, length);
                 let (lower, upper, offset) = number_of(shape(application.result))?;
                 self.push_number(number, lower, upper, offset);
             }
-            Builtin::Cons | Builtin::Insert if plain(second) => {
-                let (row, word) = (self.pop()?, self.pop()?);
-                self.push_call(self.helpers.row_cons, &[word, row]);
+            Builtin::Cons | Builtin::Insert if plain(second) && operand.words() == 1 => {
+                let (row, word) = (self.pop_draft()?, self.pop()?);
+                self.push_row(at, self.helpers.row_cons, &[word, row])?;
             }
-            Builtin::Append if plain(second) => {
-                let (row, word) = (self.pop()?, self.pop()?);
-                self.push_call(self.helpers.row_append, &[word, row]);
+            Builtin::Cons | Builtin::Insert if plain(second) && operand.words() > 1 => {
+                let row = self.pop_draft()?;
+                let words = self.spill_words(operand.words())?;
+                let count = self.word(operand.words());
+                self.push_row(at, self.helpers.row_cons_wide, &[words, count, row])?;
+            }
+            Builtin::Append if plain(second) && operand.words() == 1 => {
+                let (row, word) = (self.pop_draft()?, self.pop()?);
+                self.push_row(at, self.helpers.row_append, &[word, row])?;
+            }
+            Builtin::Concatenate if plain(operand) && plain(second) => {
+                let (second, first) = (self.pop_draft()?, self.pop_draft()?);
+                self.push_row(at, self.helpers.row_concatenate, &[first, second])?;
+            }
+            Builtin::Reverse if plain(operand) => {
+                let (row, words) = (self.pop_draft()?, self.word(operand.element.words));
+                self.push_row(at, self.helpers.row_reverse, &[row, words])?;
             }
             Builtin::Insert | Builtin::Cons | Builtin::Append if ascending(operand, second) => {
                 let (row, word) = (self.pop()?, self.pop()?);
@@ -1357,27 +1538,40 @@ impl<'b> Building<'b> {
                 self.push_call(self.helpers.row_remove, &[word, row]);
             }
             Builtin::Member if is_narrow_row(second) => {
-                let (row, word) = (self.pop()?, self.pop()?);
+                let (row, word) = (self.pop_draft()?, self.pop()?);
                 self.push_call(self.helpers.row_member, &[word, row]);
             }
             _ if application.narrow => {
-                let values = self.pop_many(application.words)?;
-                let spill = self.spill();
-                for (word, value) in values.into_iter().enumerate() {
-                    self.builder.ins().stack_store(value, spill, offset(word as u32));
-                }
-                let words = self.builder.ins().stack_addr(self.pointer, spill, 0);
+                let words = self.spill_words(application.words)?;
                 let (number, count) = (self.word(number), self.word(application.words));
                 self.push_call(self.helpers.apply, &[number, words, count]);
                 let status = self.pop()?;
                 let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
                 self.require(good);
-                let value = self.builder.ins().stack_load(types::I32, spill, 0);
+                let value = self.builder.ins().load(types::I32, trusted(), words, 0);
                 self.stack.push(value);
             }
             _ => return Some(false),
         }
         Some(true)
+    }
+
+    /// Pushes the first words of a row.
+    fn push_head(&mut self, row: Value, words: u32) {
+        for word in 0..words {
+            let word = self.word(word);
+            self.push_call(self.helpers.component, &[row, word]);
+        }
+    }
+
+    /// Puts the words on top of the stack where helpers take them; gives where that is.
+    fn spill_words(&mut self, words: u32) -> Option<Value> {
+        let values = self.pop_many(words)?;
+        let spill = self.spill();
+        for (word, value) in values.into_iter().enumerate() {
+            self.builder.ins().stack_store(value, spill, offset(word as u32));
+        }
+        Some(self.builder.ins().stack_addr(self.pointer, spill, 0))
     }
 
     /// Gives up on a row without elements.
@@ -1400,11 +1594,11 @@ impl<'b> Building<'b> {
     }
 
     /// A predefined operation that takes a few machine instructions.
-    fn applies(&mut self, number: u32) -> Option<bool> {
+    fn applies(&mut self, at: usize, number: u32) -> Option<bool> {
         let application = &self.compiled.code.applications[number as usize];
         let types_of = &self.compiled.types;
         if !is_simple(types_of, application) {
-            return self.applies_to_rows(number);
+            return self.applies_to_rows(at, number);
         }
         let shape = |ty: TypeId| &types_of[ty.index()];
         let operand = number_of(shape(application.operand));

@@ -74,6 +74,7 @@ impl LntWorker<'_> {
         }
         let product = open.iter().fold(1usize, |product, one| product.saturating_mul(one.domain.len()));
         self.note_most(&self.model.tried, offer, product);
+        self.tried = self.tried.saturating_add(product);
         // Values that are not in the sketch are completed in place, at the end of the arena.
         let start = self.values.len();
         if !offer.is_short() {

@@ -17,6 +17,8 @@ use crate::run::shortcuts::Next;
 
 /// After so many states, machine code pays.
 const MANY_STATES: u32 = 500;
+/// As much work as a state is to try so many values.
+const MANY_TRIED: usize = 64;
 /// So many of them left to offers, and their pieces of code become machine code, too.
 const MANY_LEFT: u32 = 2000;
 
@@ -48,7 +50,9 @@ impl PackedWorker for PackedLntWorker<'_> {
         worker.is_unpacked = false;
         worker.target_is_clean = false;
         if self.states < MANY_STATES {
-            self.states += u32::from(!worker.model.plain);
+            let tried = std::mem::take(&mut worker.tried) / MANY_TRIED;
+            let work = 1 + u32::try_from(tried).unwrap_or(MANY_STATES).min(MANY_STATES);
+            self.states += if worker.model.plain { 0 } else { work };
         } else {
             if worker.model.plans_steps && worker.meet_all(&mut self.meetings, emit)? {
                 return Ok(());

@@ -9,9 +9,9 @@ use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value, types};
 use cranelift_frontend::Variable;
 use rustc_hash::FxHashMap;
 
-use super::super::{Context, DEEPEST, DONE, MOST_WORDS, UNKNOWN};
-use super::{Building, offset, reached, slot, trusted};
-use crate::compile::code::{Code, Op, Table};
+use super::super::{Context, DEEPEST, DONE, KNOWN, MOST_WORDS, NOT_REMEMBERED, RAISED, UNKNOWN};
+use super::{Building, most_raised, offset, reached_in_function, slot, trusted};
+use crate::compile::code::{Code, Landing, Op, Table};
 
 /// Functions of more instructions are called.
 const FEW_OPS: usize = 80;
@@ -44,6 +44,8 @@ pub(super) struct Locals {
     words: Vec<Local>,
     /// Where variables lie that are indexed, by their first words.
     indexed: FxHashMap<u32, Place>,
+    /// The function, if it is one.
+    pub(super) function: Option<u32>,
 }
 
 /// Where words lie one behind the other.
@@ -100,14 +102,14 @@ impl Building<'_> {
             }
             indexed.insert(start, Place::Here(memory));
         }
-        Some(Locals { words, indexed })
+        Some(Locals { words, indexed, function: Some(number) })
     }
 
     fn uses(&self, address: u32, variables: u32) -> Uses {
         let code = &self.compiled.code;
         let mut changed = vec![false; variables as usize];
         let mut indexed: Vec<(u32, u32)> = Vec::new();
-        for at in reached(code, address) {
+        for at in reached_in_function(code, address) {
             let (start, length) = match code.ops[at] {
                 Op::StoreLocal(local) => (local, 1),
                 Op::StoreLocals(local, words) => (local, words),
@@ -139,7 +141,13 @@ impl Building<'_> {
     pub(super) fn load_local(&mut self, word: u32) -> Option<Value> {
         Some(match *self.locals.words.get(word as usize)? {
             Local::Fixed(value) => value,
-            Local::Changing(variable) => self.builder.use_var(variable),
+            Local::Changing(variable) => {
+                let value = self.builder.use_var(variable);
+                if self.is_row_local(word) {
+                    self.drafts.insert(value);
+                }
+                value
+            }
             Local::InMemory => {
                 let (memory, first) = self.memory_around(word)?;
                 self.builder.ins().stack_load(types::I32, memory, offset(word - first))
@@ -147,7 +155,16 @@ impl Building<'_> {
         })
     }
 
+    /// Whether a word of the function's variables is a list or set that lies in a row, and so may be a draft.
+    fn is_row_local(&self, word: u32) -> bool {
+        let rows = self.locals.function.map(|function| &self.compiled.code.row_words[function as usize]);
+        rows.is_some_and(|rows| rows.variables.get(word as usize) == Some(&true))
+    }
+
     pub(super) fn store_local(&mut self, word: u32, value: Value) -> Option<()> {
+        let stays = self.is_row_local(word)
+            && matches!(self.locals.words.get(word as usize), Some(Local::Changing(_)));
+        let value = if stays { value } else { self.settled(value) };
         match *self.locals.words.get(word as usize)? {
             Local::Fixed(_) => return None,
             Local::Changing(variable) => self.builder.def_var(variable, value),
@@ -178,7 +195,7 @@ impl Building<'_> {
     }
 
     /// Calls the function whose arguments are on the stack, or does here what it would do.
-    pub(super) fn call(&mut self, number: u32) -> Option<()> {
+    pub(super) fn call(&mut self, at: usize, number: u32) -> Option<()> {
         let function = self.compiled.code.functions[number as usize];
         let outline = &self.outlines[number as usize];
         let remembered = function.remembered && outline.takes_long;
@@ -188,14 +205,50 @@ impl Building<'_> {
             && self.inlined_words + function.variables as usize <= MOST_WORDS;
         let nests = self.inlined.len() < MOST_NESTED && !self.inlined.contains(&number);
         match function.table {
-            Some(table) => self.look_up(number, table),
-            None if !remembered && fits && nests && outline.id.is_some() => self.inline(number),
-            None => self.call_out(number, remembered),
+            Some(table) => self.look_up(at, number, table),
+            None if !remembered && fits && nests && !outline.raises && outline.id.is_some() => {
+                self.inline(number)
+            }
+            None => self.call_out(at, number, remembered),
+        }
+    }
+
+    /// Pops the arguments of a function. Of these, only rows can be drafts, and only where it does not matter that what is
+    /// computed for them is not remembered.
+    fn pop_arguments(&mut self, number: u32) -> Option<Vec<Value>> {
+        let mut values = self.pop_drafts(self.compiled.code.functions[number as usize].arguments)?;
+        let rows = &self.compiled.code.row_words[number as usize].variables;
+        for (word, value) in values.iter_mut().enumerate() {
+            if rows.get(word) != Some(&true) || self.outlines[number as usize].branches {
+                *value = self.settled(*value);
+            }
+        }
+        Some(values)
+    }
+
+    /// Pops what is given back: to a function's caller, rows may be drafts.
+    pub(super) fn pop_results(&mut self, words: u32) -> Option<Vec<Value>> {
+        let mut values = self.pop_drafts(words)?;
+        let function = self.locals.function;
+        let rows = function.map(|number| &self.compiled.code.row_words[number as usize].results);
+        for (word, value) in values.iter_mut().enumerate() {
+            if rows.and_then(|rows| rows.get(word)) != Some(&true) {
+                *value = self.settled(*value);
+            }
+        }
+        Some(values)
+    }
+
+    /// Pushes the result of a function.
+    fn push_result(&mut self, number: u32, word: u32, value: Value) {
+        match self.compiled.code.row_words[number as usize].results.get(word as usize) {
+            Some(true) => self.push_draft(value),
+            _ => self.stack.push(value),
         }
     }
 
     /// Takes the result of a function from its table; one that is not there yet is computed.
-    fn look_up(&mut self, number: u32, table: Table) -> Option<()> {
+    fn look_up(&mut self, call: usize, number: u32, table: Table) -> Option<()> {
         let arguments = self.pop_many(self.compiled.code.functions[number as usize].arguments)?;
         let result = self.builder.declare_var(types::I32);
         let (compute, behind) = (self.builder.create_block(), self.builder.create_block());
@@ -220,7 +273,8 @@ impl Building<'_> {
         self.builder.switch_to_block(compute);
         self.builder.set_cold_block(compute);
         self.stack.extend_from_slice(&arguments);
-        self.call_out(number, false)?;
+        self.call_out(call, number, false)?;
+        // Blocks that settle it come between.
         let computed = self.pop()?;
         self.builder.ins().store(trusted(), computed, address, at);
         self.builder.def_var(result, computed);
@@ -234,7 +288,7 @@ impl Building<'_> {
     /// Builds a function in: what it returns is then on the stack.
     fn inline(&mut self, number: u32) -> Option<()> {
         let function = self.compiled.code.functions[number as usize];
-        let arguments = self.pop_many(function.arguments)?;
+        let arguments = self.pop_arguments(number)?;
         let locals = self.locals_of(number, &arguments)?;
         let results = results(&self.compiled.code, function.address);
         let results: Vec<Variable> = (0..results).map(|_| self.builder.declare_var(types::I32)).collect();
@@ -255,9 +309,9 @@ impl Building<'_> {
         (self.locals, self.back, self.stack, self.places, self.blocks, self.todo) = outer;
         self.inlined.pop();
         self.builder.switch_to_block(behind);
-        for result in results {
+        for (word, result) in (0..).zip(results) {
             let value = self.builder.use_var(result);
-            self.stack.push(value);
+            self.push_result(number, word, value);
         }
         Some(())
     }
@@ -275,14 +329,18 @@ impl Building<'_> {
         Some(())
     }
 
-    fn call_out(&mut self, number: u32, remembered: bool) -> Option<()> {
+    fn call_out(&mut self, at: usize, number: u32, remembered: bool) -> Option<()> {
         self.burn();
         let function = self.compiled.code.functions[number as usize];
         let id = self.outlines[number as usize].id?;
         self.called.push(number);
         let results = results(&self.compiled.code, function.address);
-        let arguments = self.pop_many(function.arguments)?;
-        let size = function.arguments.max(results).max(1);
+        let arguments = self.pop_arguments(number)?;
+        let drafts: Vec<Value> =
+            arguments.iter().copied().filter(|value| self.drafts.contains(value)).collect();
+        // What a function computes for a part of its own argument is hardly ever asked for again.
+        let remembered = remembered && (drafts.is_empty() || self.locals.function != Some(number));
+        let size = function.arguments.max(results).max(most_raised(&self.compiled.code)).max(1);
         if size as usize > MOST_WORDS {
             return None;
         }
@@ -293,11 +351,27 @@ impl Building<'_> {
         let address = self.builder.ins().stack_addr(self.pointer, words, 0);
         let behind = self.builder.create_block();
         let (function_number, count) = (self.word(number), self.word(function.arguments));
+        // Nothing is remembered of drafts, nor where that does not pay.
+        let is_forgotten = self.builder.declare_var(types::I32);
+        let yes = self.constant(1);
+        self.builder.def_var(is_forgotten, yes);
         if remembered {
+            let (ask, compute) = (self.builder.create_block(), self.builder.create_block());
+            if let Some((&first, others)) = drafts.split_first() {
+                let any = others.iter().fold(first, |any, &row| self.builder.ins().bor(any, row));
+                let is_draft = self.is_draft(any);
+                self.builder.ins().brif(is_draft, compute, &[], ask, &[]);
+            } else {
+                self.builder.ins().jump(ask, &[]);
+            }
+            self.builder.switch_to_block(ask);
             let recall = self.reference(self.helpers.recall);
             let call = self.builder.ins().call(recall, &[self.context, function_number, address, count]);
-            let known = self.builder.inst_results(call)[0];
-            let compute = self.builder.create_block();
+            let answer = self.builder.inst_results(call)[0];
+            let forgotten = self.builder.ins().icmp_imm(IntCC::Equal, answer, i64::from(NOT_REMEMBERED));
+            let forgotten = self.builder.ins().uextend(types::I32, forgotten);
+            self.builder.def_var(is_forgotten, forgotten);
+            let known = self.builder.ins().icmp_imm(IntCC::Equal, answer, i64::from(KNOWN));
             self.builder.ins().brif(known, behind, &[], compute, &[]);
             self.builder.switch_to_block(compute);
         }
@@ -312,14 +386,31 @@ impl Building<'_> {
         let status = self.builder.inst_results(call)[0];
         self.builder.ins().store(trusted(), depth, self.context, at_depth);
         let done = self.builder.ins().icmp_imm(IntCC::Equal, status, i64::from(DONE));
-        self.require(done);
+        match self.compiled.code.ops.get(at + 1) {
+            Some(&Op::Landings(number)) if self.locals.function.is_some() => {
+                let (returned, left) = (self.builder.create_block(), self.builder.create_block());
+                self.builder.ins().brif(done, returned, &[], left, &[]);
+                self.builder.switch_to_block(left);
+                self.builder.set_cold_block(left);
+                self.land(number, status, words)?;
+                self.builder.switch_to_block(returned);
+            }
+            _ => self.require(done),
+        }
         if remembered {
+            let keep = self.builder.create_block();
+            let is_forgotten = self.builder.use_var(is_forgotten);
+            self.builder.ins().brif(is_forgotten, behind, &[], keep, &[]);
+            self.builder.switch_to_block(keep);
             // The arguments were overwritten.
             let copies = slot(&mut self.builder, 4 * function.arguments.max(1));
             for (word, &value) in arguments.iter().enumerate() {
                 self.builder.ins().stack_store(value, copies, offset(word as u32));
             }
             let result = self.builder.ins().stack_load(types::I32, words, 0);
+            self.push_result(number, 0, result);
+            let result = self.pop()?;
+            self.builder.ins().stack_store(result, words, 0);
             let copies = self.builder.ins().stack_addr(self.pointer, copies, 0);
             let remember = self.reference(self.helpers.remember);
             self.builder.ins().call(remember, &[self.context, function_number, copies, count, result]);
@@ -328,15 +419,80 @@ impl Building<'_> {
         self.builder.switch_to_block(behind);
         for word in 0..results {
             let value = self.builder.ins().stack_load(types::I32, words, offset(word));
-            self.stack.push(value);
+            self.push_result(number, word, value);
         }
+        Some(())
+    }
+}
+
+impl Building<'_> {
+    /// Leaves a function by an exception parameter.
+    pub(super) fn raise(&mut self, number: u32) -> Option<()> {
+        let raise = &self.compiled.code.raises[number as usize];
+        if self.back.is_some() || raise.values.1 as usize > MOST_WORDS {
+            return None;
+        }
+        for (word, value) in (0..).zip(self.pop_many(raise.values.1)?) {
+            self.builder.ins().store(trusted(), value, self.io, offset(word));
+        }
+        let at = std::mem::offset_of!(Context, raised) as i32;
+        for (values, at) in [(raise.values.0, at), (raise.values.1, at + 4)] {
+            let values = self.word(values);
+            self.builder.ins().store(trusted(), values, self.context, at);
+        }
+        self.halt(RAISED - i32::try_from(raise.parameter).ok()?);
+        Some(())
+    }
+
+    /// Goes on where the exception is caught that a called function has left by; its values lie in memory.
+    fn land(&mut self, landings: u32, status: Value, words: StackSlot) -> Option<()> {
+        let code = &self.compiled.code;
+        for (parameter, landing) in (0..).zip(&code.landings[landings as usize]) {
+            let (lands, others) = (self.builder.create_block(), self.builder.create_block());
+            let expected = i64::from(RAISED - parameter);
+            let is_this = self.builder.ins().icmp_imm(IntCC::Equal, status, expected);
+            self.builder.ins().brif(is_this, lands, &[], others, &[]);
+            self.builder.switch_to_block(lands);
+            match *landing {
+                Landing::NotCaught => self.give_up(),
+                Landing::PassedOn(outer) => {
+                    if self.back.is_some() {
+                        return None;
+                    }
+                    for word in 0..most_raised(code) {
+                        let value = self.builder.ins().stack_load(types::I32, words, offset(word));
+                        self.builder.ins().store(trusted(), value, self.io, offset(word));
+                    }
+                    self.halt(RAISED - i32::try_from(outer).ok()?);
+                }
+                Landing::Caught { address, values } => {
+                    let at = std::mem::offset_of!(Context, raised) as i32;
+                    for (expected, at) in [(values.0, at), (values.1, at + 4)] {
+                        let raised = self.builder.ins().load(types::I32, trusted(), self.context, at);
+                        let fits = self.builder.ins().icmp_imm(IntCC::Equal, raised, i64::from(expected));
+                        self.require(fits);
+                    }
+                    // What the caller had begun to compute is given up.
+                    let begun = std::mem::take(&mut self.stack);
+                    for word in 0..values.1 {
+                        let value = self.builder.ins().stack_load(types::I32, words, offset(word));
+                        self.stack.push(value);
+                    }
+                    self.burn();
+                    self.go_to(address as usize)?;
+                    self.stack = begun;
+                }
+            }
+            self.builder.switch_to_block(others);
+        }
+        self.give_up();
         Some(())
     }
 }
 
 /// How many words a function returns. One that never returns leaves nothing to read.
 fn results(code: &Code, address: u32) -> u32 {
-    let returned = reached(code, address).into_iter().find_map(|at| match code.ops[at] {
+    let returned = reached_in_function(code, address).into_iter().find_map(|at| match code.ops[at] {
         Op::Return(words) => Some(words),
         _ => None,
     });

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use model::Layout;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::GAVE_UP;
 use super::calls::{Locals, Memory};
@@ -314,6 +314,7 @@ impl Translator<'_> {
             gives_up,
             locals: Locals::default(),
             origins,
+            drafts: FxHashSet::default(),
             called: Vec::new(),
             inlined: Vec::new(),
             inlined_ops: 0,
