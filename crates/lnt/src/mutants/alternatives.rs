@@ -369,6 +369,13 @@ impl Writer<'_> {
         for offer in &action.offers {
             match &offer.kind {
                 OfferKind::Receive(pattern) => {
+                    if matches!(pattern.kind, PatternKind::Wildcard) {
+                        for variable in self.visible_of(pattern.ty) {
+                            let text = format!("?{variable}");
+                            let what = format!("becomes `{text}`");
+                            self.replace(Operator::Value, offer.span, text, &what);
+                        }
+                    }
                     let PatternKind::Variable(variable) = pattern.kind else { continue };
                     let others = self.variables_of(pattern.ty, Some(variable));
                     for other in others {
@@ -417,6 +424,14 @@ impl Writer<'_> {
         };
         let mut found: Vec<VariableId> = self.known.iter().filter(fits).copied().collect();
         found.sort_by_key(|one| (one.0.abs_diff(but.map_or(0, |but| but.0)), one.0));
+        found.into_iter().take(MOST_VARIABLES).map(|one| self.scope[one].name.clone()).collect()
+    }
+
+    /// Variables of a type whose names mean them, whether they have a value or not.
+    fn visible_of(&self, ty: TypeId) -> Vec<String> {
+        let mut found: Vec<VariableId> =
+            self.visible.iter().filter(|one| self.scope[**one].ty == ty).copied().collect();
+        found.sort_by_key(|one| one.0);
         found.into_iter().take(MOST_VARIABLES).map(|one| self.scope[one].name.clone()).collect()
     }
 

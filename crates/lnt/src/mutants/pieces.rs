@@ -7,8 +7,11 @@ use super::flow::{Variables, reads_of, touched};
 use super::{Writer, inside};
 use crate::typed::*;
 
-/// The most pieces of each sort.
+/// The most pieces of each sort, and with what could be meant besides.
 const MOST: usize = 24;
+const MOST_MEANT: usize = 40;
+/// The most indices of arrays.
+const MOST_INDICES: usize = 6;
 
 /// A piece of text, and the variables that it reads and writes.
 #[derive(Clone)]
@@ -29,12 +32,16 @@ pub(super) struct Pieces {
     pub(super) endings: Vec<Piece>,
     /// Constants that are written, with their types.
     pub(super) literals: Vec<(TypeId, String)>,
+    /// Indices of arrays, with what they read.
+    indices: Vec<(String, Variables)>,
 }
 
 impl Writer<'_> {
     /// What a body is written with.
     pub(super) fn pieces_of(&self, body: &Statement) -> Pieces {
         let mut pieces = Pieces::default();
+        let mut meant = Vec::new();
+        let mut arrays: Vec<(VariableId, TypeId)> = Vec::new();
         let mut used = FxHashSet::default();
         let mut todo = vec![body];
         while let Some(statement) = todo.pop() {
@@ -61,17 +68,22 @@ impl Writer<'_> {
                     piece.text = format!("{} := {}", self.scope[*variable].name, self.text(value.span));
                     add(&mut pieces.assignments, piece);
                     self.literals(value, &mut pieces);
-                    self.other_assignments(*variable, value.ty, &mut pieces);
+                    self.other_assignments(*variable, value.ty, &mut meant);
                 }
-                StatementKind::AssignElement { index, value, .. } => {
+                StatementKind::AssignElement { array, index, value } => {
                     add(&mut pieces.assignments, piece());
                     self.literals(index, &mut pieces);
                     self.literals(value, &mut pieces);
+                    self.index(index, &mut pieces);
+                    if !arrays.contains(&(*array, value.ty)) {
+                        arrays.push((*array, value.ty));
+                    }
                 }
                 StatementKind::Call { .. } => add(&mut pieces.assignments, piece()),
                 StatementKind::Instantiate { gates, .. } => {
                     used.extend(gates);
                     add(&mut pieces.endings, piece());
+                    self.neighbouring_calls(statement, &piece(), &mut pieces);
                 }
                 StatementKind::Break(_) => add(&mut pieces.endings, piece()),
                 StatementKind::If { branches, .. } | StatementKind::OnlyIf { branches, .. } => {
@@ -82,6 +94,10 @@ impl Writer<'_> {
             }
             todo.extend(inside(statement).into_iter().rev());
         }
+        for (array, ty) in arrays {
+            self.other_elements(array, ty, &pieces, &mut meant);
+        }
+        meant.into_iter().for_each(|piece| add_up_to(MOST_MEANT, &mut pieces.assignments, piece));
         for &gate in &self.gates {
             if !used.contains(&GateRef::Local(gate)) {
                 self.actions_of(gate, &mut pieces);
@@ -90,18 +106,67 @@ impl Writer<'_> {
         pieces
     }
 
-    /// Each value of a small type; of a number, the next ones.
-    fn other_assignments(&self, variable: VariableId, ty: TypeId, pieces: &mut Pieces) {
+    /// Each value of a small type; of a number, the next ones; of a list or set, with an element more or less.
+    fn other_assignments(&self, variable: VariableId, ty: TypeId, meant: &mut Vec<Piece>) {
         let name = &self.scope[variable].name;
         let only = Variables::from_iter([variable]);
         for other in self.constants_of(ty) {
             let (text, reads) = (format!("{name} := {other}"), Variables::default());
-            add(&mut pieces.assignments, Piece { text, reads, writes: only.clone() });
+            meant.push(Piece { text, reads, writes: only.clone() });
         }
         if matches!(self.program[ty].kind, TypeKind::Nat { .. } | TypeKind::Int { .. }) {
             for sign in ["+", "-"] {
                 let text = format!("{name} := {name} {sign} 1");
-                add(&mut pieces.assignments, Piece { text, reads: only.clone(), writes: only.clone() });
+                meant.push(Piece { text, reads: only.clone(), writes: only.clone() });
+            }
+        }
+        let (element, operations) = match self.program[ty].kind {
+            TypeKind::Set { element, .. } => (element, ["insert", "remove"]),
+            TypeKind::List { element, .. } => (element, ["append", "cons"]),
+            _ => return,
+        };
+        for (at, other) in self.scope.variables.iter().enumerate().filter(|(_, other)| other.ty == element) {
+            for operation in operations {
+                let text = format!("{name} := {operation} ({}, {name})", other.name);
+                let reads = Variables::from_iter([variable, VariableId(at as u32)]);
+                meant.push(Piece { text, reads, writes: only.clone() });
+            }
+        }
+    }
+
+    /// Each value of a small type for the elements of an array, wherever elements are asked for or changed.
+    fn other_elements(&self, array: VariableId, ty: TypeId, pieces: &Pieces, meant: &mut Vec<Piece>) {
+        for (index, reads) in &pieces.indices {
+            for other in self.constants_of(ty) {
+                let text = format!("{}[{index}] := {other}", self.scope[array].name);
+                let mut reads = reads.clone();
+                reads.insert(array);
+                meant.push(Piece { text, reads, writes: Variables::from_iter([array]) });
+            }
+        }
+    }
+
+    /// An index of an array.
+    fn index(&self, index: &Expression, pieces: &mut Pieces) {
+        let mut reads = Variables::default();
+        reads_of(index, &mut reads);
+        let text = self.text(index.span).to_owned();
+        if pieces.indices.len() < MOST_INDICES && pieces.indices.iter().all(|one| one.0 != text) {
+            pieces.indices.push((text, reads));
+        }
+    }
+
+    /// Calls with the next number in the place of one that is written: instances are often numbered.
+    fn neighbouring_calls(&self, statement: &Statement, piece: &Piece, pieces: &mut Pieces) {
+        let StatementKind::Instantiate { arguments, .. } = &statement.kind else { return };
+        for argument in arguments {
+            let Argument::In(value) = argument else { continue };
+            let Ok(number) = self.text(value.span).parse::<u64>() else { continue };
+            let before = self.text(Span { end: value.span.start, ..statement.span });
+            let behind = self.text(Span { start: value.span.end, ..statement.span });
+            for other in [number.checked_add(1), number.checked_sub(1)].into_iter().flatten() {
+                let text = format!("{before}{other}{behind}");
+                add_up_to(MOST_MEANT, &mut pieces.endings, Piece { text, ..piece.clone() });
             }
         }
     }
@@ -186,6 +251,9 @@ impl Writer<'_> {
                 pieces.literals.push(literal);
             }
         }
+        if let ExpressionKind::Element { index, .. } = &expression.kind {
+            self.index(index, pieces);
+        }
         expression.parts().into_iter().for_each(|part| self.literals(part, pieces));
     }
 
@@ -204,7 +272,11 @@ impl Writer<'_> {
 }
 
 fn add(pieces: &mut Vec<Piece>, piece: Piece) {
-    if pieces.len() < MOST && pieces.iter().all(|one| one.text != piece.text) {
+    add_up_to(MOST, pieces, piece);
+}
+
+fn add_up_to(most: usize, pieces: &mut Vec<Piece>, piece: Piece) {
+    if pieces.len() < most && pieces.iter().all(|one| one.text != piece.text) {
         pieces.push(piece);
     }
 }
