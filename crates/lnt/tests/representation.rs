@@ -288,6 +288,92 @@ fn values_are_what_they_are_however_they_are_represented() {
     }
 }
 
+/// Lists that functions build step by step: more of them than are kept apart, wide elements, lists of lists, exceptions that
+/// leave several functions, and a function that calls itself twice.
+#[test]
+fn lists_are_the_same_wherever_they_are_built() {
+    let text = "module m is
+        type item is item (key : nat, name : string) with get, ==, != end type
+        type items is list of item with ==, !=, length, cons, append, reverse, concat, head, tail, empty end type
+        type words is list of nat with ==, !=, <, length, cons, append, reverse, concat, head, tail, empty, member end type
+        type table is list of words with ==, !=, length, cons, head, tail, empty end type
+        channel c is (nat, words), (nat, items), (nat, table), (nat, nat) end channel
+        channel failed is (words) end channel
+        function count (in var n : nat) : words is
+           var l : words in
+              l := {};
+              while n > 0 loop l := cons (n mod 3, l); n := n - 1 end loop;
+              return l
+           end var
+        end function
+        function keep (l : words, x : nat) : words is
+           case l in var h : nat, rest : words in
+              {} -> return {}
+           |  cons (h, rest) -> if h == x then return keep (rest, x) else return cons (h, keep (rest, x)) end if
+           end case
+        end function
+        function sums (l, m : words) : nat is
+           case l in var h : nat, rest : words in
+              {} -> return length (m)
+           |  cons (h, rest) -> return (h + sums (rest, m) + sums (rest, cons (h, m))) mod 100
+           end case
+        end function
+        function tails (l : words) : table is
+           case l in var rest : words in
+              {} -> return {}
+           |  cons (any nat, rest) -> return cons (rest, tails (rest))
+           end case
+        end function
+        function named (l : words) : items is
+           case l in var h : nat, rest : words in
+              {} -> return {}
+           |  cons (h, rest) -> return cons (item (h, \"x\"), named (rest))
+           end case
+        end function
+        function behind [E : failed] (l : words, x : nat) : words is
+           case l in var h : nat, rest : words in
+              {} -> raise E (cons (x, l))
+           |  cons (h, rest) -> if h == x then return rest else return cons (h, behind [E] (rest, x)) end if
+           end case
+        end function
+        function twice [E : failed] (l : words, x : nat) : words is
+           return behind [E] (behind [E] (l, x), x)
+        end function
+        function safely (l : words, x : nat) : words is
+           trap exception E (m : words) is return append (x, m) in return twice [E] (l, x) end trap
+        end function
+        function worn (l : words, in var n : nat) : nat is
+           var m : words, s : nat in
+              s := 0;
+              while n > 0 loop
+                 m := reverse (concat (l, {n mod 2}));
+                 while not (empty (m)) loop s := (s + head (m)) mod 50; m := tail (m) end loop;
+                 n := n - 1
+              end loop;
+              return s
+           end var
+        end function
+        process MAIN [A : c] is
+           var l : words, k : nat in
+              l := {};
+              loop
+                 select
+                    l := count ((length (l) + 1) mod 7); A (0, l)
+                 [] l := keep (l, 1); A (1, tails (l))
+                 [] only if safely (l, 2) != l then l := safely (l, 2); A (2, l) end if
+                 [] A (3, ?k) where (k < 5) and then ((length (safely (l, k)) > 2) or (sums (l, {}) < 20)); l := safely (l, k)
+                 [] A (4, named (reverse (l)))
+                 [] A (5, worn (l, 250)); l := reverse (l)
+                 end select;
+                 if length (l) > 6 then l := {} end if
+              end loop
+           end var
+        end process
+    end module";
+    let (_, _, steps) = compare(text, true);
+    assert!(steps.steps.len() > 20, "{} states", steps.steps.len());
+}
+
 /// Actions in a loop behind a choice: the loop brings control to the first action silently, and on to the others later.
 /// Each process alone has 7 · 7, 7 · 6 and 7 · 5 states.
 #[test]

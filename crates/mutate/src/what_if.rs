@@ -19,7 +19,7 @@ use source::Sources;
 use crate::repair::has_deadlock;
 
 /// How many states all changes together may have; opening a text counts as some.
-const WORK: usize = 1_200_000;
+const WORK: usize = 800_000;
 const OPENING: usize = 300;
 /// Up to how many states nothing is worth preparing.
 const FEW: usize = 20_000;
