@@ -374,6 +374,32 @@ fn lists_are_the_same_wherever_they_are_built() {
     assert!(steps.steps.len() > 20, "{} states", steps.steps.len());
 }
 
+/// A loop at the end of another one's body leads back to that by its condition. Where nothing else happens, that is endless,
+/// and said to be: in processes and functions, by machine code that gives up and by the interpreter.
+#[test]
+fn endless_loops_end_in_an_error() {
+    let silent = "x := 0; while x > 3 loop A (x) end loop";
+    let computed = "x := spin (x); A (x)";
+    for body in [silent, computed] {
+        let text = format!(
+            "module m is
+            channel c is (nat) end channel
+            function spin (in var n : nat) : nat is
+               loop L in if n == 7 then break L end if; n := 0; while n > 3 loop n := n - 1 end loop end loop;
+               return n
+            end function
+            process MAIN [A : c] is var x : nat in x := 0; A (1); loop {body} end loop end var end process
+            end module"
+        );
+        let checked = Loader::new().load_text("endless.lnt", &text, &mut Sources::new()).unwrap();
+        let main = checked.program.main().unwrap();
+        let options = Options { eager: true, ..Options::default() };
+        let model = LntModel::new(checked.program, main, &options).unwrap();
+        let steps = walk(&model, model.packed_worker().as_mut());
+        assert!(steps.failure.is_some(), "{text}");
+    }
+}
+
 /// Actions in a loop behind a choice: the loop brings control to the first action silently, and on to the others later.
 /// Each process alone has 7 · 7, 7 · 6 and 7 · 5 states.
 #[test]

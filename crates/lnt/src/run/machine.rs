@@ -389,14 +389,21 @@ impl<'a> Machine<'a> {
                     at = target as usize;
                     continue;
                 }
+                // Where a decision ends a loop's body, one of its ways leads back at once.
                 Op::JumpIfFalse(target) => {
                     if pop!() == 0 {
+                        if target as usize <= at {
+                            self.burn(&mut fuel, at)?;
+                        }
                         at = target as usize;
                         continue;
                     }
                 }
                 Op::JumpIfTrue(target) => {
                     if pop!() != 0 {
+                        if target as usize <= at {
+                            self.burn(&mut fuel, at)?;
+                        }
                         at = target as usize;
                         continue;
                     }

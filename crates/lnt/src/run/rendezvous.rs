@@ -475,7 +475,7 @@ fn may_fail_alone(code: &Code, participant: &Participant) -> bool {
     let ways = participant.way.iter().map(|leg| leg.from);
     let never_fails = |at: &u32| match code.ops[*at as usize] {
         // Loops may have no end.
-        Op::Jump(target) => target > *at,
+        Op::Jump(target) | Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => target > *at,
         op => matches!(
             op,
             Op::Push(_)
@@ -486,8 +486,6 @@ fn may_fail_alone(code: &Code, participant: &Participant) -> bool {
                 | Op::Pick(_)
                 | Op::PickMany(..)
                 | Op::Pop(_)
-                | Op::JumpIfFalse(_)
-                | Op::JumpIfTrue(_)
                 | Op::Equal
                 | Op::EqualMany(_)
                 | Op::Less

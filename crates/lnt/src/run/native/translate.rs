@@ -1071,8 +1071,16 @@ impl<'b> Building<'b> {
                 self.go_to(target as usize)?;
                 return Some(true);
             }
-            Op::JumpIfFalse(target) => return self.branch(at + 1, target as usize),
-            Op::JumpIfTrue(target) => return self.branch(target as usize, at + 1),
+            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => {
+                // Where a decision ends a loop's body, one of its ways leads back at once.
+                if target as usize <= at {
+                    self.burn();
+                }
+                return match code.ops[at] {
+                    Op::JumpIfFalse(_) => self.branch(at + 1, target as usize),
+                    _ => self.branch(target as usize, at + 1),
+                };
+            }
             Op::Equal => {
                 let (b, a) = (self.pop()?, self.pop()?);
                 self.push_comparison(IntCC::Equal, a, b);
