@@ -374,6 +374,30 @@ fn lists_are_the_same_wherever_they_are_built() {
     assert!(steps.steps.len() > 20, "{} states", steps.steps.len());
 }
 
+/// An index that lies in the slot of another variable, whose type is smaller, may still be outside of the array: what no
+/// number can satisfy must not hide that.
+#[test]
+fn indices_are_as_large_as_their_own_types() {
+    let text = "module m is !nat_sup 20
+        type id is range 0 .. 6 of nat with == end type
+        type heights is array [0 .. 6] of nat end type
+        channel c is (id) end channel
+        channel d is (nat, nat) end channel
+        process FIRST [A : c, B : d] is var j : id in A (?j); use j; SECOND [A, B] end var end process
+        process SECOND [A : c, B : d] is
+           var i, n : nat, h : heights in
+              h := heights (0);
+              B (?i, ?n) where (n >= 1) and then (n <= h[i]);
+              use i, n;
+              FIRST [A, B]
+           end var
+        end process
+        process MAIN [A : c, B : d] is FIRST [A, B] end process
+    end module";
+    let (_, _, steps) = compare(text, true);
+    assert!(steps.failure.is_some(), "an index is outside of the array");
+}
+
 /// A loop at the end of another one's body leads back to that by its condition. Where nothing else happens, that is endless,
 /// and said to be: in processes and functions, by machine code that gives up and by the interpreter.
 #[test]

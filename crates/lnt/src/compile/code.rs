@@ -171,6 +171,40 @@ pub struct Application {
     pub result: TypeId,
 }
 
+impl Application {
+    /// Whether it has a result for all operands.
+    fn is_total(&self) -> bool {
+        use Builtin::*;
+        matches!(
+            self.operation,
+            Equal
+                | NotEqual
+                | Less
+                | LessEqual
+                | Greater
+                | GreaterEqual
+                | Not
+                | And
+                | Or
+                | Xor
+                | Implies
+                | Iff
+                | Minimum
+                | Maximum
+                | Cons
+                | Insert
+                | Append
+                | IsEmpty
+                | Member
+                | Remove
+                | Union
+                | Intersection
+                | Difference
+                | Subset
+        )
+    }
+}
+
 /// A compiled function.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FunctionCode {
@@ -463,6 +497,53 @@ impl Code {
     pub fn tells(&self) -> bool {
         self.actions.iter().any(|action| action.mark.is_some())
             || self.ops.iter().any(|op| matches!(op, Op::Mark(_) | Op::Decide(_)))
+    }
+
+    /// Whether an instruction that goes on to the next one always does so. Those that jump, call or halt are left to who asks.
+    pub fn never_fails(&self, op: Op) -> bool {
+        match op {
+            Op::Apply(number) => self.applications[number as usize].is_total(),
+            Op::LoadPart(number) => !self.parts[number as usize].indexed,
+            op => matches!(
+                op,
+                Op::Push(_)
+                    | Op::LoadSlot(_)
+                    | Op::LoadSlots(..)
+                    | Op::StoreSlot(_)
+                    | Op::StoreSlots(..)
+                    | Op::LoadLocal(_)
+                    | Op::LoadLocals(..)
+                    | Op::StoreLocal(_)
+                    | Op::StoreLocals(..)
+                    | Op::Pick(_)
+                    | Op::PickMany(..)
+                    | Op::Pop(_)
+                    | Op::Equal
+                    | Op::EqualMany(_)
+                    | Op::Less
+                    | Op::LessEqual
+                    | Op::Not
+                    | Op::Offset(_)
+                    | Op::MakeRow(..)
+                    | Op::Pack(_)
+                    | Op::Pad(_)
+                    | Op::Bits(..)
+                    | Op::Component(_)
+                    | Op::Components(..)
+                    | Op::Slice(..)
+                    | Op::Collection(..)
+                    | Op::Fill(_)
+                    | Op::IsEmpty(_)
+                    | Op::Head(_)
+                    | Op::Tail(_)
+                    | Op::Mark(_)
+                    | Op::Decide(_)
+                    | Op::Fire(_)
+                    | Op::FireOutcome(_)
+                    | Op::Observe(_)
+                    | Op::Record(..)
+            ),
+        }
     }
 }
 

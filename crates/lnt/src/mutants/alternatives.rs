@@ -370,7 +370,7 @@ impl Writer<'_> {
             match &offer.kind {
                 OfferKind::Receive(pattern) => {
                     if matches!(pattern.kind, PatternKind::Wildcard) {
-                        for variable in self.visible_of(pattern.ty) {
+                        for variable in self.variables_among(&self.visible, pattern.ty, None) {
                             let text = format!("?{variable}");
                             let what = format!("becomes `{text}`");
                             self.replace(Operator::Value, offer.span, text, &what);
@@ -419,19 +419,16 @@ impl Writer<'_> {
 
     /// Variables of a type that have a value and whose names mean them, nearest declarations first.
     fn variables_of(&self, ty: TypeId, but: Option<VariableId>) -> Vec<String> {
+        self.variables_among(&self.known, ty, but)
+    }
+
+    /// The same of some variables, whether they have a value or not.
+    fn variables_among(&self, among: &Variables, ty: TypeId, but: Option<VariableId>) -> Vec<String> {
         let fits = |one: &&VariableId| {
             self.scope[**one].ty == ty && Some(**one) != but && self.visible.contains(*one)
         };
-        let mut found: Vec<VariableId> = self.known.iter().filter(fits).copied().collect();
+        let mut found: Vec<VariableId> = among.iter().filter(fits).copied().collect();
         found.sort_by_key(|one| (one.0.abs_diff(but.map_or(0, |but| but.0)), one.0));
-        found.into_iter().take(MOST_VARIABLES).map(|one| self.scope[one].name.clone()).collect()
-    }
-
-    /// Variables of a type whose names mean them, whether they have a value or not.
-    fn visible_of(&self, ty: TypeId) -> Vec<String> {
-        let mut found: Vec<VariableId> =
-            self.visible.iter().filter(|one| self.scope[**one].ty == ty).copied().collect();
-        found.sort_by_key(|one| one.0);
         found.into_iter().take(MOST_VARIABLES).map(|one| self.scope[one].name.clone()).collect()
     }
 

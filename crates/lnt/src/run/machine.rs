@@ -299,6 +299,16 @@ impl<'a> Machine<'a> {
                 self.stack.pop().unwrap_or(0)
             };
         }
+        // Every way back counts, whichever instruction takes it: there is none without an end.
+        macro_rules! jump {
+            ($target:expr) => {{
+                if $target as usize <= at {
+                    self.burn(&mut fuel, at)?;
+                }
+                at = $target as usize;
+                continue;
+            }};
+        }
         loop {
             match code.ops[at] {
                 Op::Push(value) => self.stack.push(value),
@@ -382,30 +392,15 @@ impl<'a> Machine<'a> {
                 }
                 Op::Pick(depth) => self.stack.push(self.stack[self.stack.len() - 1 - depth as usize]),
                 Op::Pop(count) => self.stack.truncate(self.stack.len() - count as usize),
-                Op::Jump(target) => {
-                    if target as usize <= at {
-                        self.burn(&mut fuel, at)?;
-                    }
-                    at = target as usize;
-                    continue;
-                }
-                // Where a decision ends a loop's body, one of its ways leads back at once.
+                Op::Jump(target) => jump!(target),
                 Op::JumpIfFalse(target) => {
                     if pop!() == 0 {
-                        if target as usize <= at {
-                            self.burn(&mut fuel, at)?;
-                        }
-                        at = target as usize;
-                        continue;
+                        jump!(target);
                     }
                 }
                 Op::JumpIfTrue(target) => {
                     if pop!() != 0 {
-                        if target as usize <= at {
-                            self.burn(&mut fuel, at)?;
-                        }
-                        at = target as usize;
-                        continue;
+                        jump!(target);
                     }
                 }
                 Op::Equal => {

@@ -445,8 +445,8 @@ extern "C" fn row_concatenate(context: *mut Context, first: u32, second: u32, is
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
     match (machine.values.row(first).is_empty(), machine.values.row(second).is_empty()) {
-        (_, true) => return machine.values.kept(first, is_draft == 1),
-        (true, _) => return machine.values.kept(second, is_draft == 1),
+        (_, true) => return machine.values.settle_unless(is_draft == 1, first),
+        (true, _) => return machine.values.settle_unless(is_draft == 1, second),
         _ => {}
     }
     machine.values.build_draft(is_draft == 1, |values, scratch| {
@@ -461,7 +461,7 @@ extern "C" fn row_reverse(context: *mut Context, row: u32, words: u32, is_draft:
     let machine = unsafe { machine(context) };
     let words = (words as usize).max(1);
     if machine.values.row(row).len() <= words {
-        return machine.values.kept(row, is_draft == 1);
+        return machine.values.settle_unless(is_draft == 1, row);
     }
     machine.values.build_draft(is_draft == 1, |values, scratch| {
         values.row(row).rchunks_exact(words).for_each(|element| scratch.extend_from_slice(element));

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::shortcuts::{Rest, Shortcuts, directly_at_action};
 use super::sources::choosing;
-use crate::compile::code::{Code, ForkKind, OfferCode, Op};
+use crate::compile::code::{Code, ForkKind, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation};
 
 /// More rendezvous than this are not listed.
@@ -435,14 +435,25 @@ fn halts(code: &Code, from: u32) -> Vec<u32> {
 
 /// The instructions that can be reached silently from an address, those where it halts included.
 pub fn silent(code: &Code, from: u32) -> Vec<u32> {
+    reachable(code, from, false)
+}
+
+/// The same in a function, with the code that catches exceptions of functions which it calls.
+pub fn silent_in_function(code: &Code, from: u32) -> Vec<u32> {
+    reachable(code, from, true)
+}
+
+fn reachable(code: &Code, from: u32, catches: bool) -> Vec<u32> {
     let mut seen = vec![from];
     let mut known = FxHashSet::from_iter([from]);
     let mut next = 0;
+    let mut followers = Vec::new();
     while let Some(&at) = seen.get(next) {
         next += 1;
-        let followers: &[u32] = match code.ops[at as usize] {
-            Op::Jump(target) => &[target],
-            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => &[at + 1, target],
+        followers.clear();
+        match code.ops[at as usize] {
+            Op::Jump(target) => followers.push(target),
+            Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => followers.extend([at + 1, target]),
             Op::Return(_)
             | Op::Raise(_)
             | Op::Fail(_)
@@ -453,14 +464,14 @@ pub fn silent(code: &Code, from: u32) -> Vec<u32> {
             | Op::Fork(_)
             | Op::End
             | Op::Stop
-            | Op::Throw(_) => &[],
-            _ => &[at + 1],
-        };
-        for &follower in followers {
-            if known.insert(follower) {
-                seen.push(follower);
+            | Op::Throw(_) => {}
+            Op::Landings(number) if catches => {
+                followers.push(at + 1);
+                followers.extend(code.landings[number as usize].iter().filter_map(Landing::address));
             }
+            _ => followers.push(at + 1),
         }
+        seen.extend(followers.iter().filter(|&&follower| known.insert(follower)));
     }
     seen
 }
@@ -476,35 +487,8 @@ fn may_fail_alone(code: &Code, participant: &Participant) -> bool {
     let never_fails = |at: &u32| match code.ops[*at as usize] {
         // Loops may have no end.
         Op::Jump(target) | Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => target > *at,
-        op => matches!(
-            op,
-            Op::Push(_)
-                | Op::LoadSlot(_)
-                | Op::StoreSlot(_)
-                | Op::LoadSlots(..)
-                | Op::StoreSlots(..)
-                | Op::Pick(_)
-                | Op::PickMany(..)
-                | Op::Pop(_)
-                | Op::Equal
-                | Op::EqualMany(_)
-                | Op::Less
-                | Op::LessEqual
-                | Op::Not
-                | Op::Offset(_)
-                | Op::Pack(_)
-                | Op::Pad(_)
-                | Op::Bits(..)
-                | Op::Slice(..)
-                | Op::Mark(_)
-                | Op::Decide(_)
-                | Op::Require
-                | Op::Done
-                | Op::Choice(_)
-                | Op::AnyValue(..)
-                | Op::Act(_)
-                | Op::Stop
-        ),
+        Op::Require | Op::Done | Op::Choice(_) | Op::AnyValue(..) | Op::Act(_) | Op::Stop => true,
+        op => code.never_fails(op),
     };
     ways.chain(computed).any(|start| !silent(code, start).iter().all(never_fails))
 }

@@ -10,7 +10,7 @@ use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage};
 use crate::run::rendezvous::{Participant, range_of};
-use crate::run::successors::{code_never_fails, is_total, patterns_never_fail};
+use crate::run::successors::{code_never_fails, patterns_never_fail};
 use crate::typed::{Builtin, TypeId};
 
 /// More paths through a guard than this are not followed, nor longer ones.
@@ -114,7 +114,7 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     asked_first(code, participants).into_iter().find_map(|(number, one)| {
         let guard = action(one).guard?;
         let only = only(code, &compiled.types, guard).map(|(condition, _)| condition);
-        necessary(code, &compiled.types, guard)?.into_iter().find_map(|condition| {
+        necessary(code, &compiled.types, guard, &action(one).offers)?.into_iter().find_map(|condition| {
             let decides = only.as_ref() == Some(&condition);
             let Word::Member { element, set, ty } = condition else { return None };
             let Word::Slot(slot) = *set else { return None };
@@ -248,9 +248,8 @@ pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
         return found;
     }
     for (_, one) in asked_first(code, participants) {
-        let Some(conditions) = action(one).guard.and_then(|guard| necessary(code, types, guard)) else {
-            continue;
-        };
+        let Some(guard) = action(one).guard else { continue };
+        let Some(conditions) = necessary(code, types, guard, &action(one).offers) else { continue };
         let is_fixed = |slot: u32| {
             participants.iter().flat_map(|one| &action(one).offers).all(|&(offer, ty)| match offer {
                 OfferCode::Variable(first) => !(first..first + types[ty.index()].words()).contains(&slot),
@@ -362,6 +361,7 @@ impl Choosing {
 /// How the value is chosen at an instruction: from a set, if the condition right behind it holds for nothing else.
 pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosing> {
     let Op::AnyValue(slot, ty) = code.ops[at as usize] else { return None };
+    let received = [(OfferCode::Variable(slot), ty)];
     let shape = &types[ty.index()];
     let range = range_of(shape);
     let most = match (range, &shape.leaves[..]) {
@@ -370,7 +370,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
         _ => None,
     };
     let set = || {
-        necessary(code, types, at + 1)?.into_iter().find_map(|condition| {
+        necessary(code, types, at + 1, &received)?.into_iter().find_map(|condition| {
             let Word::Member { element, set, ty } = condition else { return None };
             let (Kind::List { sorted: true, set: true, .. }, Storage::Row) =
                 (&types[ty].kind, types[ty].storage)
@@ -397,7 +397,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
         None => {
             let (first, count) = range?;
             let mut bounds = Bounds::default();
-            if narrows && let Some(conditions) = necessary(code, types, at + 1) {
+            if narrows && let Some(conditions) = necessary(code, types, at + 1, &received) {
                 conditions.iter().for_each(|condition| bounds.learn(condition, slot, |_| false));
             }
             let last = first + count.checked_sub(1)?;
@@ -428,8 +428,14 @@ fn only(code: &Code, types: &[Representation], start: u32) -> Option<(Word, u32)
 }
 
 /// Conditions that hold whenever the one does whose code starts at an address. Where one of them does not hold, nothing
-/// fails either: it is asked before anything that might.
-fn necessary(code: &Code, types: &[Representation], start: u32) -> Option<Vec<Word>> {
+/// fails either: it is asked before anything that might. `received` are the slots whose values are open, with their types: a
+/// slot alone may be that of several variables.
+fn necessary(
+    code: &Code,
+    types: &[Representation],
+    start: u32,
+    received: &[(OfferCode, TypeId)],
+) -> Option<Vec<Word>> {
     let start = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new(), failed: false };
     let mut todo = vec![start];
     let mut common: Option<Vec<Word>> = None;
@@ -441,7 +447,7 @@ fn necessary(code: &Code, types: &[Representation], start: u32) -> Option<Vec<Wo
             if paths > MOST_PATHS || ops > MOST_OPS {
                 return None;
             }
-            if !path.failed && may_fail(code, types, &path) {
+            if !path.failed && may_fail(code, types, &path, received) {
                 path.failed = true;
                 keep_common(&mut common, path.holding.clone());
             }
@@ -472,44 +478,43 @@ fn keep_common(common: &mut Option<Vec<Word>>, holding: Vec<Word>) {
 }
 
 /// Whether the next instruction of a path may end in a run-time error.
-fn may_fail(code: &Code, types: &[Representation], path: &Path) -> bool {
+fn may_fail(code: &Code, types: &[Representation], path: &Path, received: &[(OfferCode, TypeId)]) -> bool {
     match code.ops[path.at as usize] {
-        Op::Apply(number) => !is_total(code.applications[number as usize].operation),
-        Op::IndexOffset(array) => !is_inside(code, types, array, path),
-        Op::Modulo
-        | Op::Add(_)
-        | Op::Subtract(_)
-        | Op::Field(_)
-        | Op::Element(_)
-        | Op::Fail(_)
-        | Op::Raise(_) => true,
-        _ => false,
+        Op::IndexOffset(array) => !is_inside(types, array, path, received),
+        // An index was inside if control comes here.
+        Op::LoadPart(_) | Op::AddOffsets => false,
+        Op::Jump(_)
+        | Op::JumpIfFalse(_)
+        | Op::JumpIfTrue(_)
+        | Op::Call(_)
+        | Op::Return(_)
+        | Op::Landings(_)
+        | Op::Done
+        | Op::Require => false,
+        op => !code.never_fails(op),
     }
 }
 
-/// Whether the index on top of the stack lies inside of an array, as far as the path shows.
-fn is_inside(code: &Code, types: &[Representation], array: TypeId, path: &Path) -> bool {
+/// Whether the index on top of the stack lies inside of an array, as far as the path and its type show.
+fn is_inside(types: &[Representation], array: TypeId, path: &Path, received: &[(OfferCode, TypeId)]) -> bool {
     let Kind::Array { lower, length, .. } = types[array.index()].kind else { return false };
-    let mut bounds = Bounds::default();
     let range = match path.stack.last() {
         Some(&Word::Constant(index)) => Some((index, index)),
         Some(&Word::Slot(slot)) => {
+            let mut bounds = Bounds::default();
             path.holding.iter().for_each(|condition| bounds.learn(condition, slot, |_| false));
-            bounds.narrow(received_range(code, types, slot).unwrap_or((0, u32::MAX)), |_| 0)
+            let own = received.iter().find(|(offer, _)| *offer == OfferCode::Variable(slot));
+            let whole = own.and_then(|(_, ty)| {
+                let (first, count) = range_of(&types[ty.index()])?;
+                Some((first, first + count.checked_sub(1)?))
+            });
+            bounds.narrow(whole.unwrap_or((0, u32::MAX)), |_| 0)
         }
         _ => None,
     };
     range.is_some_and(|(first, last)| {
         lower <= i64::from(first) && (i64::from(last) - lower) < i64::try_from(length).unwrap_or(i64::MAX)
     })
-}
-
-/// The least and the greatest word of a slot that some action receives a value in.
-fn received_range(code: &Code, types: &[Representation], slot: u32) -> Option<(u32, u32)> {
-    let mut offers = code.actions.iter().flat_map(|action| &action.offers);
-    let (_, ty) = offers.find(|(offer, _)| *offer == OfferCode::Variable(slot))?;
-    let (first, count) = range_of(&types[ty.index()])?;
-    Some((first, first + count.checked_sub(1)?))
 }
 
 enum Next {

@@ -164,9 +164,9 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The same row, as a draft if it is one and may be one.
-    pub fn kept(&mut self, row: u32, is_draft: bool) -> u32 {
-        if is_draft { row } else { self.settle(row) }
+    /// The same row, settled unless it may be a draft.
+    pub fn settle_unless(&mut self, may_be_draft: bool, row: u32) -> u32 {
+        if may_be_draft { row } else { self.settle(row) }
     }
 
     /// A row without its first words, as a draft. One without any words is never a draft.
@@ -179,23 +179,31 @@ impl<'a> Values<'a> {
         if left <= words || self.drafts.len() >= MOST_DRAFTS {
             return self.tail_of_row(row, words);
         }
-        self.drafts.push(tail);
-        FIRST_DRAFT + self.drafts.len() as u32 - 1
+        self.add_draft(tail)
     }
 
-    /// A row that is made from others, with at least one word: as a draft, if it may be one.
+    /// A row that is made from others, with at least one word if it may be a draft.
     #[inline]
-    pub fn build_draft(&mut self, is_draft: bool, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
-        if !is_draft || self.drafts.len() >= MOST_DRAFTS || self.drafted.len() >= MOST_DRAFTED {
-            return self.build(fill);
-        }
+    pub fn build_draft(&mut self, may_be_draft: bool, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         fill(self, &mut scratch);
-        let start = self.drafted.len();
-        self.drafted.extend_from_slice(&scratch);
+        let is_room = self.drafts.len() < MOST_DRAFTS && self.drafted.len() < MOST_DRAFTED;
+        let row = match may_be_draft && is_room {
+            false => self.rows.intern(&scratch),
+            true => {
+                let start = self.drafted.len() as u32;
+                self.drafted.extend_from_slice(&scratch);
+                self.add_draft(Draft::Own(start, self.drafted.len() as u32))
+            }
+        };
         self.scratch = scratch;
-        self.drafts.push(Draft::Own(start as u32, self.drafted.len() as u32));
+        row
+    }
+
+    #[inline]
+    fn add_draft(&mut self, draft: Draft<'a>) -> u32 {
+        self.drafts.push(draft);
         FIRST_DRAFT + self.drafts.len() as u32 - 1
     }
 
@@ -213,12 +221,7 @@ impl<'a> Values<'a> {
 
     /// The value of a row that is made from others.
     pub fn build(&mut self, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        fill(self, &mut scratch);
-        let value = self.rows.intern(&scratch);
-        self.scratch = scratch;
-        value
+        self.build_draft(false, fill)
     }
 
     pub fn kind(&self, ty: TypeId) -> &'a Kind {

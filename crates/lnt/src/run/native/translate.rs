@@ -29,7 +29,7 @@ use super::{BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, N
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
-use crate::run::rendezvous::{Configuration, silent};
+use crate::run::rendezvous::{Configuration, silent, silent_in_function};
 use crate::typed::{Builtin, TypeId};
 
 /// Programs of more instructions than this, counted for each piece, are translated only in part.
@@ -381,19 +381,7 @@ fn reached(code: &Code, start: u32) -> Vec<usize> {
 
 /// The same of a function, with the code that catches exceptions.
 fn reached_in_function(code: &Code, start: u32) -> Vec<usize> {
-    let mut all = reached(code, start);
-    let mut next = 0;
-    while let Some(&at) = all.get(next) {
-        next += 1;
-        let Op::Landings(number) = code.ops[at] else { continue };
-        for address in code.landings[number as usize].iter().filter_map(Landing::address) {
-            if !all.contains(&(address as usize)) {
-                let more = reached(code, address);
-                all.extend(more.into_iter().filter(|at| !all.contains(at)).collect::<Vec<_>>());
-            }
-        }
-    }
-    all
+    silent_in_function(code, start).into_iter().map(|at| at as usize).collect()
 }
 
 /// The most words that an exception is raised with.
@@ -798,9 +786,7 @@ impl<'b> Building<'b> {
         let is_draft = self.is_draft(value);
         self.builder.ins().brif(is_draft, settle, &[], behind, &[]);
         self.builder.switch_to_block(settle);
-        let reference = self.reference(self.helpers.settle);
-        let call = self.builder.ins().call(reference, &[self.context, value]);
-        let stored = self.builder.inst_results(call)[0];
+        let stored = self.call_helper(self.helpers.settle, &[value]);
         self.builder.def_var(row, stored);
         self.builder.ins().jump(behind, &[]);
         self.builder.switch_to_block(behind);
@@ -824,16 +810,15 @@ impl<'b> Building<'b> {
     }
 
     /// Pushes the row that a helper makes. It is told last whether that may be a draft.
-    fn push_row(&mut self, at: usize, helper: FuncId, arguments: &[Value]) -> Option<()> {
+    fn push_row(&mut self, at: usize, helper: FuncId, arguments: &[Value]) {
         let is_draft = self.makes_draft(at);
         let mut all = arguments.to_vec();
         all.push(self.word(u32::from(is_draft)));
-        self.push_call(helper, &all);
-        if is_draft {
-            let row = self.pop_draft()?;
-            self.push_draft(row);
+        let row = self.call_helper(helper, &all);
+        match is_draft {
+            true => self.push_draft(row),
+            false => self.stack.push(row),
         }
-        Some(())
     }
 
     /// The block at an address, where the stack is as deep as now.
@@ -1190,7 +1175,7 @@ impl<'b> Building<'b> {
             Op::Tail(ty) if is_row(&compiled.types[ty.index()]) => {
                 let words = self.word(compiled.types[ty.index()].element.words.max(1));
                 let row = self.pop_draft()?;
-                self.push_row(at, self.helpers.row_tail, &[row, words])?;
+                self.push_row(at, self.helpers.row_tail, &[row, words]);
             }
             Op::Collection(ty, count) if self.collects(ty, count)? => {}
             Op::Fill(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
@@ -1289,13 +1274,18 @@ impl<'b> Building<'b> {
         Some(false)
     }
 
-    /// Pushes what a helper returns.
-    fn push_call(&mut self, helper: FuncId, arguments: &[Value]) {
+    /// What a helper returns.
+    fn call_helper(&mut self, helper: FuncId, arguments: &[Value]) -> Value {
         let reference = self.reference(helper);
         let mut all = vec![self.context];
         all.extend_from_slice(arguments);
         let call = self.builder.ins().call(reference, &all);
-        let value = self.builder.inst_results(call)[0];
+        self.builder.inst_results(call)[0]
+    }
+
+    /// Pushes what a helper returns.
+    fn push_call(&mut self, helper: FuncId, arguments: &[Value]) {
+        let value = self.call_helper(helper, arguments);
         self.stack.push(value);
     }
 
@@ -1408,9 +1398,7 @@ impl<'b> Building<'b> {
     fn help(&mut self, at: usize, inputs: u32, outputs: u32) -> Option<()> {
         let words = self.spill_words(inputs)?;
         let (at, input_count, output_count) = (self.word(at as u32), self.word(inputs), self.word(outputs));
-        let help = self.reference(self.helpers.help);
-        let call = self.builder.ins().call(help, &[self.context, at, words, input_count, output_count]);
-        let status = self.builder.inst_results(call)[0];
+        let status = self.call_helper(self.helpers.help, &[at, words, input_count, output_count]);
         let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
         self.require(good);
         for word in 0..outputs {
@@ -1505,37 +1493,36 @@ impl<'b> Building<'b> {
                 let row = self.pop_draft()?;
                 self.require_elements(row);
                 let words = self.word(operand.element.words.max(1));
-                self.push_row(at, self.helpers.row_tail, &[row, words])?;
+                self.push_row(at, self.helpers.row_tail, &[row, words]);
             }
             Builtin::Length if is_narrow_row(operand) => {
                 let row = self.pop_draft()?;
-                self.push_call(self.helpers.row_length, &[row]);
-                let length = self.pop()?;
+                let length = self.call_helper(self.helpers.row_length, &[row]);
                 let number = self.builder.ins().uextend(types::I64, length);
                 let (lower, upper, offset) = number_of(shape(application.result))?;
                 self.push_number(number, lower, upper, offset);
             }
             Builtin::Cons | Builtin::Insert if plain(second) && operand.words() == 1 => {
                 let (row, word) = (self.pop_draft()?, self.pop()?);
-                self.push_row(at, self.helpers.row_cons, &[word, row])?;
+                self.push_row(at, self.helpers.row_cons, &[word, row]);
             }
             Builtin::Cons | Builtin::Insert if plain(second) && operand.words() > 1 => {
                 let row = self.pop_draft()?;
                 let words = self.spill_words(operand.words())?;
                 let count = self.word(operand.words());
-                self.push_row(at, self.helpers.row_cons_wide, &[words, count, row])?;
+                self.push_row(at, self.helpers.row_cons_wide, &[words, count, row]);
             }
             Builtin::Append if plain(second) && operand.words() == 1 => {
                 let (row, word) = (self.pop_draft()?, self.pop()?);
-                self.push_row(at, self.helpers.row_append, &[word, row])?;
+                self.push_row(at, self.helpers.row_append, &[word, row]);
             }
             Builtin::Concatenate if plain(operand) && plain(second) => {
                 let (second, first) = (self.pop_draft()?, self.pop_draft()?);
-                self.push_row(at, self.helpers.row_concatenate, &[first, second])?;
+                self.push_row(at, self.helpers.row_concatenate, &[first, second]);
             }
             Builtin::Reverse if plain(operand) => {
                 let (row, words) = (self.pop_draft()?, self.word(operand.element.words));
-                self.push_row(at, self.helpers.row_reverse, &[row, words])?;
+                self.push_row(at, self.helpers.row_reverse, &[row, words]);
             }
             Builtin::Insert | Builtin::Cons | Builtin::Append if ascending(operand, second) => {
                 let (row, word) = (self.pop()?, self.pop()?);
@@ -1552,8 +1539,7 @@ impl<'b> Building<'b> {
             _ if application.narrow => {
                 let words = self.spill_words(application.words)?;
                 let (number, count) = (self.word(number), self.word(application.words));
-                self.push_call(self.helpers.apply, &[number, words, count]);
-                let status = self.pop()?;
+                let status = self.call_helper(self.helpers.apply, &[number, words, count]);
                 let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
                 self.require(good);
                 let value = self.builder.ins().load(types::I32, trusted(), words, 0);

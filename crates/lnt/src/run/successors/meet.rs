@@ -69,6 +69,9 @@ struct Domains {
     fixed: Option<Vec<u32>>,
     /// How often values could not be named.
     failures: u32,
+    /// The bounds of each place in the state at hand, and where the list has come to.
+    narrowed: Vec<(u32, u32)>,
+    at: Vec<u32>,
 }
 
 impl Domains {
@@ -85,23 +88,29 @@ impl Domains {
             list.extend_from_slice(fixed);
             return true;
         }
-        let narrowed = domains.iter().zip(bounds).map(|(domain, bounds)| match domain {
-            &Domain::Range(first, last) => bounds.narrow((first, last), slot),
-            Domain::Listed(values) => (values.len() as u32).checked_sub(1).map(|last| (0, last)),
-        });
-        let Some(narrowed) = narrowed.collect::<Option<Vec<(u32, u32)>>>() else { return true };
+        let Self { narrowed, at, .. } = self;
+        narrowed.clear();
+        for (domain, bounds) in domains.iter().zip(bounds) {
+            let range = match domain {
+                &Domain::Range(first, last) => bounds.narrow((first, last), slot),
+                Domain::Listed(values) => (values.len() as u32).checked_sub(1).map(|last| (0, last)),
+            };
+            let Some(range) = range else { return true };
+            narrowed.push(range);
+        }
         let sizes = narrowed.iter().map(|&(first, last)| (last - first) as usize + 1);
         let count = sizes.fold(1usize, usize::saturating_mul);
         if count > most {
             return false;
         }
-        let mut at: Vec<u32> = narrowed.iter().map(|range| range.0).collect();
+        at.clear();
+        at.extend(narrowed.iter().map(|range| range.0));
         for _ in 0..count {
             list.extend(at.iter().zip(domains).map(|(&at, domain)| match domain {
                 Domain::Range(..) => at,
                 Domain::Listed(values) => values[at as usize],
             }));
-            for (at, &(first, last)) in at.iter_mut().zip(&narrowed).rev() {
+            for (at, &(first, last)) in at.iter_mut().zip(&*narrowed).rev() {
                 if *at < last {
                     *at += 1;
                     break;

@@ -159,44 +159,7 @@ pub(in crate::run) fn code_never_fails(code: &Code, start: u32) -> bool {
                 }
                 todo.extend([address, at + 1]);
             }
-            Op::Apply(number) if is_total(code.applications[number as usize].operation) => todo.push(at + 1),
-            Op::Push(_)
-            | Op::LoadSlot(_)
-            | Op::LoadSlots(..)
-            | Op::StoreSlot(_)
-            | Op::StoreSlots(..)
-            | Op::LoadLocal(_)
-            | Op::LoadLocals(..)
-            | Op::StoreLocal(_)
-            | Op::StoreLocals(..)
-            | Op::Pick(_)
-            | Op::PickMany(..)
-            | Op::Pop(_)
-            | Op::Equal
-            | Op::EqualMany(_)
-            | Op::Less
-            | Op::LessEqual
-            | Op::Not
-            | Op::Offset(_)
-            | Op::MakeRow(..)
-            | Op::Pack(_)
-            | Op::Pad(_)
-            | Op::Bits(..)
-            | Op::Component(_)
-            | Op::Components(..)
-            | Op::Slice(..)
-            | Op::Collection(..)
-            | Op::Fill(_)
-            | Op::IsEmpty(_)
-            | Op::Head(_)
-            | Op::Tail(_)
-            | Op::Mark(_)
-            | Op::Decide(_)
-            | Op::Fire(_)
-            | Op::FireOutcome(_)
-            | Op::Observe(_)
-            | Op::Record(..) => todo.push(at + 1),
-            Op::LoadPart(number) if !code.parts[number as usize].indexed => todo.push(at + 1),
+            op if code.never_fails(op) => todo.push(at + 1),
             _ => return false,
         }
     }
@@ -208,38 +171,6 @@ fn calls_others(code: &Code, address: u32) -> bool {
     let ends: Vec<u32> = code.functions.iter().map(|function| function.address).collect();
     let end = ends.into_iter().filter(|&other| other > address).min().unwrap_or(code.ops.len() as u32);
     code.ops[address as usize..end as usize].iter().any(|op| matches!(op, Op::Call(_)))
-}
-
-/// Whether an operation has a result for all operands.
-pub(in crate::run) fn is_total(operation: Builtin) -> bool {
-    use Builtin::*;
-    matches!(
-        operation,
-        Equal
-            | NotEqual
-            | Less
-            | LessEqual
-            | Greater
-            | GreaterEqual
-            | Not
-            | And
-            | Or
-            | Xor
-            | Implies
-            | Iff
-            | Minimum
-            | Maximum
-            | Cons
-            | Insert
-            | Append
-            | IsEmpty
-            | Member
-            | Remove
-            | Union
-            | Intersection
-            | Difference
-            | Subset
-    )
 }
 
 struct Run<'r, 'v, 'q> {

@@ -274,7 +274,6 @@ impl Building<'_> {
         self.builder.set_cold_block(compute);
         self.stack.extend_from_slice(&arguments);
         self.call_out(call, number, false)?;
-        // Blocks that settle it come between.
         let computed = self.pop()?;
         self.builder.ins().store(trusted(), computed, address, at);
         self.builder.def_var(result, computed);
@@ -365,9 +364,7 @@ impl Building<'_> {
                 self.builder.ins().jump(ask, &[]);
             }
             self.builder.switch_to_block(ask);
-            let recall = self.reference(self.helpers.recall);
-            let call = self.builder.ins().call(recall, &[self.context, function_number, address, count]);
-            let answer = self.builder.inst_results(call)[0];
+            let answer = self.call_helper(self.helpers.recall, &[function_number, address, count]);
             let forgotten = self.builder.ins().icmp_imm(IntCC::Equal, answer, i64::from(NOT_REMEMBERED));
             let forgotten = self.builder.ins().uextend(types::I32, forgotten);
             self.builder.def_var(is_forgotten, forgotten);
@@ -423,9 +420,7 @@ impl Building<'_> {
         }
         Some(())
     }
-}
 
-impl Building<'_> {
     /// Leaves a function by an exception parameter.
     pub(super) fn raise(&mut self, number: u32) -> Option<()> {
         let raise = &self.compiled.code.raises[number as usize];

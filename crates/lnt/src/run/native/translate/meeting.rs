@@ -503,13 +503,11 @@ impl Building<'_> {
             }
             Choosing::Elements(set, _, behind) => {
                 let row = self.load_slot(set);
-                self.push_call(self.helpers.row_length, &[row]);
-                let length = self.pop()?;
+                let length = self.call_helper(self.helpers.row_length, &[row]);
                 let nothing = self.meeting.as_ref()?.nothing;
                 self.go_on_if(length, nothing);
                 let counted = self.begin_loop(&[length])?[0];
-                self.push_call(self.helpers.component, &[row, counted]);
-                Some((self.pop()?, behind))
+                Some((self.call_helper(self.helpers.component, &[row, counted]), behind))
             }
         }
     }
