@@ -571,11 +571,19 @@ fn grown<T>(elements: &Vec<T>, more: usize) -> usize {
     capacity * size_of::<T>()
 }
 
-/// How many different edges a row has. Most rows are short, and looking at all pairs is quicker than sorting.
+/// How many different edges a row has. Most rows are short, and looking at pairs is quicker than sorting.
 fn count_different(row: &mut Vec<(LabelId, u32)>) -> u32 {
     if row.len() <= 24 {
-        let repeated = (1..row.len()).filter(|&at| row[..at].contains(&row[at])).count();
-        return (row.len() - repeated) as u32;
+        // Steps to the same state are rare: a bit for each that may be the same tells nearly always that there are none.
+        let (mut seen, mut repeated) = (0u64, 0);
+        for (at, step) in row.iter().enumerate() {
+            let bit = 1 << (step.1.wrapping_mul(0x9E37_79B9) >> 26);
+            if seen & bit != 0 && row[..at].contains(step) {
+                repeated += 1;
+            }
+            seen |= bit;
+        }
+        return row.len() as u32 - repeated;
     }
     row.sort_unstable();
     row.dedup();

@@ -46,10 +46,6 @@ struct Remembered {
     result: u32,
 }
 
-/// Of rows up to this number, the machine knows which rows are left without their first words.
-const MOST_TAILS: usize = 1 << 18;
-/// The number of no row.
-const NO_ROW: u32 = u32::MAX;
 /// How many results are remembered, a power of two; a newer one takes an older one's place.
 const MEMORY: usize = 1 << 14;
 /// After so many questions, functions whose results were remembered for less than one in four are not asked again.
@@ -98,8 +94,8 @@ pub struct Machine<'a> {
     by_hand: usize,
     /// The results of functions that machine code keeps in tables.
     pub(super) tables: Vec<u32>,
-    /// The rows that are left of rows without their first words, by their numbers, as far as they are known.
-    tails: Vec<u32>,
+    /// Where rows lie, as far as machine code has asked for them.
+    pub(super) near_rows: Vec<u64>,
     /// Empty until a result is remembered: many machines never do.
     memory: Vec<Remembered>,
     /// By function, how often its results were asked for, and how often they were remembered.
@@ -131,7 +127,7 @@ impl<'a> Machine<'a> {
             memory: Vec::new(),
             asked: Vec::new(),
             tables: Vec::new(),
-            tails: Vec::new(),
+            near_rows: Vec::new(),
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],
@@ -231,23 +227,6 @@ impl<'a> Machine<'a> {
     /// Carries out one instruction that works on the stack alone. Gives whether that went well.
     pub(super) fn single(&mut self, at: u32) -> bool {
         self.run_on::<true>(at, &mut []).is_ok()
-    }
-
-    /// A row without its first word.
-    pub(super) fn tail(&mut self, row: u32) -> u32 {
-        if let Some(&tail) = self.tails.get(row as usize)
-            && tail != NO_ROW
-        {
-            return tail;
-        }
-        let tail = self.values.tail_of_row(row, 1);
-        if (row as usize) < MOST_TAILS {
-            if self.tails.len() <= row as usize {
-                self.tails.resize(row as usize + 1, NO_ROW);
-            }
-            self.tails[row as usize] = tail;
-        }
-        tail
     }
 
     /// Whether results of a function are remembered: not if they were hardly ever asked for again.

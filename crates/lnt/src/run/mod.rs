@@ -2,6 +2,7 @@
 
 mod builtins;
 mod domains;
+mod edits;
 mod flows;
 mod locality;
 mod machine;

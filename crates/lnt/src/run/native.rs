@@ -16,6 +16,8 @@
 //!   checks; words of the machine's `io`, which is longer than any piece needs, as [`translate`] sees to, and which
 //!   helpers leave alone; and stack slots of its own.
 //!   Indices are compared with the bounds of their arrays before they are used.
+//! - Native code reads words of rows where `Machine::note_row` says that these lie, after a comparison with their lengths.
+//!   Rows are never moved or changed, and live as long as the program that the machine borrows.
 //! - A rendezvous gets more slices: a copy of the state, the packed state, a list of values, and room for as many records
 //!   as it tries combinations of values; `Native::meet` sees to their lengths.
 //! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
@@ -32,6 +34,7 @@ use cranelift_jit::JITModule;
 
 use model::Layout;
 
+use super::edits::Change;
 use super::machine::{Halt, Machine};
 use super::rendezvous::Configuration;
 use crate::compile::Compiled;
@@ -63,6 +66,8 @@ struct Context {
     machine: *mut c_void,
     /// The results of functions that are kept in tables, [`UNKNOWN`] where there is none yet.
     tables: *mut u32,
+    /// For rows below [`NEAR_ROWS`], where they lie and how long they are; 0 where nobody has asked yet.
+    near_rows: *const u64,
     fuel: u32,
     depth: u32,
     /// How many values the last exception was raised with, and how many words these have.
@@ -70,18 +75,50 @@ struct Context {
 }
 
 impl Context {
+    #[inline(always)]
     fn new(machine: &mut Machine<'_>) -> Self {
-        if machine.tables.len() != machine.code.tabled as usize {
-            machine.tables = vec![UNKNOWN; machine.code.tabled as usize];
+        if machine.near_rows.is_empty() {
+            machine.make_tables();
         }
         machine.values.forget_drafts();
-        let tables = machine.tables.as_mut_ptr();
-        Self { machine: std::ptr::from_mut(machine).cast(), tables, fuel: FUEL, depth: 0, raised: [0; 2] }
+        Self {
+            tables: machine.tables.as_mut_ptr(),
+            near_rows: machine.near_rows.as_ptr(),
+            machine: std::ptr::from_mut(machine).cast(),
+            fuel: FUEL,
+            depth: 0,
+            raised: [0; 2],
+        }
+    }
+}
+
+impl Machine<'_> {
+    #[cold]
+    fn make_tables(&mut self) {
+        self.tables = vec![UNKNOWN; self.code.tabled as usize];
+        self.near_rows = vec![0; NEAR_ROWS];
     }
 }
 
 /// What a table of results has where none is known; a result that looks like this is computed each time.
 const UNKNOWN: u32 = u32::MAX;
+
+/// Rows with smaller numbers are read by native code itself.
+const NEAR_ROWS: usize = 1 << 16;
+/// Where a row lies takes so many bits; its length takes the others.
+const ADDRESS_BITS: u32 = 48;
+
+impl Machine<'_> {
+    /// Notes where a row lies, for native code. Rows without words, very long ones and drafts are left to helpers.
+    fn note_row(&mut self, row: u32) {
+        let Some(place) = self.near_rows.get_mut(row as usize) else { return };
+        let words = self.values.kept_row(row);
+        let address = words.as_ptr().expose_provenance() as u64;
+        if address >> ADDRESS_BITS == 0 && words.len() as u64 >> (64 - ADDRESS_BITS) == 0 {
+            *place = (words.len() as u64) << ADDRESS_BITS | address;
+        }
+    }
+}
 
 /// A piece of native code.
 #[derive(Clone, Copy)]
@@ -376,17 +413,19 @@ extern "C" fn help(context: *mut Context, at: u32, words: *mut u32, inputs: u32,
     i32::from(!done)
 }
 
-/// A word of a row.
+/// A word of a row. The row is found without this helper from now on.
 extern "C" fn component(context: *mut Context, row: u32, position: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
+    machine.note_row(row);
     machine.values.row(row).get(position as usize).copied().unwrap_or(0)
 }
 
-/// How many words a row has.
+/// How many words a row has. The row is found without this helper from now on.
 extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
+    machine.note_row(row);
     machine.values.row(row).len() as u32
 }
 
@@ -394,24 +433,14 @@ extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
 extern "C" fn row_tail(context: *mut Context, row: u32, words: u32, is_draft: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    match (is_draft, words) {
-        (1, words) => machine.values.draft_tail(row, words as usize),
-        (_, 1) => {
-            let row = machine.values.settle(row);
-            machine.tail(row)
-        }
-        (_, words) => machine.values.tail_of_row(row, words as usize),
-    }
+    machine.values.change(Change::Tail, row, words, is_draft == 1)
 }
 
 /// A row with a word in front of it.
 extern "C" fn row_cons(context: *mut Context, word: u32, row: u32, is_draft: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.values.build_draft(is_draft == 1, |values, scratch| {
-        scratch.push(word);
-        scratch.extend_from_slice(values.row(row));
-    })
+    machine.values.change(Change::Cons, row, word, is_draft == 1)
 }
 
 /// A row with several words in front of it.
@@ -434,10 +463,7 @@ extern "C" fn row_cons_wide(
 extern "C" fn row_append(context: *mut Context, word: u32, row: u32, is_draft: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.values.build_draft(is_draft == 1, |values, scratch| {
-        scratch.extend_from_slice(values.row(row));
-        scratch.push(word);
-    })
+    machine.values.change(Change::Append, row, word, is_draft == 1)
 }
 
 /// One row behind another.

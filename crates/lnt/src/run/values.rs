@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use model::{LocalRows, SharedRows};
 
+use super::edits::{Change, Edits};
 use crate::compile::types::{ElementShape, FieldPlace, Kind, Representation, Storage, mask_of};
 use crate::typed::{Pattern, PatternKind, Program, TypeId};
 
@@ -60,7 +61,14 @@ const MOST_DRAFTED: usize = 1 << 17;
 
 /// A row that is not stored with the others: what functions build step by step is hardly ever needed again.
 #[derive(Clone, Copy)]
-enum Draft<'a> {
+struct Draft<'a> {
+    words: DraftWords<'a>,
+    /// What it was made by, if from a stored row.
+    made: Option<(Change, u32, u32)>,
+}
+
+#[derive(Clone, Copy)]
+enum DraftWords<'a> {
     /// The end of a row that is stored.
     EndOf(&'a [u32]),
     /// Words of its own among those of all drafts, from the first to before the last.
@@ -72,6 +80,7 @@ pub struct Values<'a> {
     rows: LocalRows<'a>,
     drafts: Vec<Draft<'a>>,
     drafted: Vec<u32>,
+    edits: Edits,
     pub(super) types: &'a [Representation],
     pub(super) program: &'a Program,
     scratch: Vec<u32>,
@@ -114,6 +123,7 @@ impl<'a> Values<'a> {
             rows: shared.local(),
             drafts: Vec::new(),
             drafted: Vec::new(),
+            edits: Edits::default(),
             types,
             program,
             scratch: Vec::new(),
@@ -138,9 +148,9 @@ impl<'a> Values<'a> {
 
     #[inline]
     fn draft(&self, draft: u32) -> &[u32] {
-        match self.drafts.get(draft as usize) {
-            Some(Draft::EndOf(row)) => row,
-            Some(&Draft::Own(start, end)) => &self.drafted[start as usize..end as usize],
+        match self.drafts.get(draft as usize).map(|draft| draft.words) {
+            Some(DraftWords::EndOf(row)) => row,
+            Some(DraftWords::Own(start, end)) => &self.drafted[start as usize..end as usize],
             None => &[],
         }
     }
@@ -159,7 +169,12 @@ impl<'a> Values<'a> {
             None => value,
             Some(draft) => {
                 let mut rows = self.rows;
-                rows.intern(self.draft(draft))
+                let settled = rows.intern(self.draft(draft));
+                let made = self.drafts.get(draft as usize).and_then(|draft| draft.made);
+                if let Some((change, row, word)) = made {
+                    self.edits.remember(change, row, word, settled);
+                }
+                settled
             }
         }
     }
@@ -169,22 +184,61 @@ impl<'a> Values<'a> {
         if may_be_draft { row } else { self.settle(row) }
     }
 
+    /// What a row becomes by a change: a draft, if it may be one and the result is not remembered.
+    pub fn change(&mut self, change: Change, row: u32, word: u32, may_be_draft: bool) -> u32 {
+        let is_stored = row < FIRST_DRAFT;
+        if is_stored && let Some(known) = self.edits.find(change, row, word) {
+            return known;
+        }
+        let made = is_stored.then_some((change, row, word));
+        let result = match change {
+            Change::Tail if may_be_draft => return self.draft_tail(row, word as usize),
+            Change::Tail => self.tail_of_row(row, word as usize),
+            Change::Cons => self.build_changed(may_be_draft, made, |values, scratch| {
+                scratch.push(word);
+                scratch.extend_from_slice(values.row(row));
+            }),
+            Change::Append => self.build_changed(may_be_draft, made, |values, scratch| {
+                scratch.extend_from_slice(values.row(row));
+                scratch.push(word);
+            }),
+        };
+        if is_stored && result < FIRST_DRAFT {
+            self.edits.remember(change, row, word, result);
+        }
+        result
+    }
+
     /// A row without its first words, as a draft. One without any words is never a draft.
-    pub fn draft_tail(&mut self, row: u32, words: usize) -> u32 {
+    fn draft_tail(&mut self, row: u32, words: usize) -> u32 {
         let known = row.checked_sub(FIRST_DRAFT).and_then(|draft| self.drafts.get(draft as usize).copied());
-        let (tail, left) = match known.unwrap_or_else(|| Draft::EndOf(self.rows.row(row))) {
-            Draft::EndOf(row) => (Draft::EndOf(row.get(words..).unwrap_or(&[])), row.len()),
-            Draft::Own(start, end) => (Draft::Own(start + words as u32, end), (end - start) as usize),
+        let made = known.is_none().then_some((Change::Tail, row, words as u32));
+        let (tail, left) = match known.map_or_else(|| DraftWords::EndOf(self.rows.row(row)), |one| one.words)
+        {
+            DraftWords::EndOf(row) => (DraftWords::EndOf(row.get(words..).unwrap_or(&[])), row.len()),
+            DraftWords::Own(start, end) => {
+                (DraftWords::Own(start + words as u32, end), (end - start) as usize)
+            }
         };
         if left <= words || self.drafts.len() >= MOST_DRAFTS {
             return self.tail_of_row(row, words);
         }
-        self.add_draft(tail)
+        self.add_draft(Draft { words: tail, made })
     }
 
     /// A row that is made from others, with at least one word if it may be a draft.
     #[inline]
     pub fn build_draft(&mut self, may_be_draft: bool, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
+        self.build_changed(may_be_draft, None, fill)
+    }
+
+    #[inline]
+    fn build_changed(
+        &mut self,
+        may_be_draft: bool,
+        made: Option<(Change, u32, u32)>,
+        fill: impl FnOnce(&Self, &mut Vec<u32>),
+    ) -> u32 {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         fill(self, &mut scratch);
@@ -194,7 +248,8 @@ impl<'a> Values<'a> {
             true => {
                 let start = self.drafted.len() as u32;
                 self.drafted.extend_from_slice(&scratch);
-                self.add_draft(Draft::Own(start, self.drafted.len() as u32))
+                let words = DraftWords::Own(start, self.drafted.len() as u32);
+                self.add_draft(Draft { words, made })
             }
         };
         self.scratch = scratch;

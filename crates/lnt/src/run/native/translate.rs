@@ -25,7 +25,9 @@ pub use meeting::Opening;
 use meeting::{Meeting, opening};
 use model::Layout;
 
-use super::{BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
+use super::{
+    ADDRESS_BITS, BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, NEAR_ROWS, Native, Piece,
+};
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
@@ -1144,7 +1146,8 @@ impl<'b> Building<'b> {
             }
             Op::Component(position) => {
                 let (row, position) = (self.pop()?, self.word(position));
-                self.push_call(self.helpers.component, &[row, position]);
+                let word = self.row_word(row, position);
+                self.stack.push(word);
             }
             Op::IsEmpty(ty) => {
                 // No draft is empty.
@@ -1497,7 +1500,7 @@ impl<'b> Building<'b> {
             }
             Builtin::Length if is_narrow_row(operand) => {
                 let row = self.pop_draft()?;
-                let length = self.call_helper(self.helpers.row_length, &[row]);
+                let length = self.row_length(row);
                 let number = self.builder.ins().uextend(types::I64, length);
                 let (lower, upper, offset) = number_of(shape(application.result))?;
                 self.push_number(number, lower, upper, offset);
@@ -1553,9 +1556,68 @@ impl<'b> Building<'b> {
     /// Pushes the first words of a row.
     fn push_head(&mut self, row: Value, words: u32) {
         for word in 0..words {
-            let word = self.word(word);
-            self.push_call(self.helpers.component, &[row, word]);
+            let position = self.word(word);
+            let word = self.row_word(row, position);
+            self.stack.push(word);
         }
+    }
+
+    /// A word of a row: read where it lies, if that is known.
+    fn row_word(&mut self, row: Value, position: Value) -> Value {
+        let behind = self.builder.create_block();
+        let result = self.builder.append_block_param(behind, types::I32);
+        let (read, ask) = (self.builder.create_block(), self.builder.create_block());
+        let near = self.near_row(row, ask);
+        let length = self.builder.ins().ushr_imm(near, i64::from(ADDRESS_BITS));
+        let position_in_row = self.builder.ins().uextend(types::I64, position);
+        let is_inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, position_in_row, length);
+        self.builder.ins().brif(is_inside, read, &[], ask, &[]);
+        self.builder.switch_to_block(read);
+        let shifted = self.builder.ins().ishl_imm(near, i64::from(64 - ADDRESS_BITS));
+        let address = self.builder.ins().ushr_imm(shifted, i64::from(64 - ADDRESS_BITS));
+        let bytes = self.builder.ins().ishl_imm(position_in_row, 2);
+        let address = self.builder.ins().iadd(address, bytes);
+        let word = self.builder.ins().load(types::I32, trusted(), address, 0);
+        self.builder.ins().jump(behind, &[word.into()]);
+        self.builder.switch_to_block(ask);
+        self.builder.set_cold_block(ask);
+        let word = self.call_helper(self.helpers.component, &[row, position]);
+        self.builder.ins().jump(behind, &[word.into()]);
+        self.builder.switch_to_block(behind);
+        result
+    }
+
+    /// How many words a row has.
+    fn row_length(&mut self, row: Value) -> Value {
+        let behind = self.builder.create_block();
+        let result = self.builder.append_block_param(behind, types::I32);
+        let (read, ask) = (self.builder.create_block(), self.builder.create_block());
+        let near = self.near_row(row, ask);
+        let length = self.builder.ins().ushr_imm(near, i64::from(ADDRESS_BITS));
+        self.builder.ins().brif(length, read, &[], ask, &[]);
+        self.builder.switch_to_block(read);
+        let length = self.builder.ins().ireduce(types::I32, length);
+        self.builder.ins().jump(behind, &[length.into()]);
+        self.builder.switch_to_block(ask);
+        self.builder.set_cold_block(ask);
+        let length = self.call_helper(self.helpers.row_length, &[row]);
+        self.builder.ins().jump(behind, &[length.into()]);
+        self.builder.switch_to_block(behind);
+        result
+    }
+
+    /// Where a row lies and how long it is, 0 if that is not known yet. Goes to a block if there is no telling.
+    fn near_row(&mut self, row: Value, otherwise: Block) -> Value {
+        let is_near = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, row, NEAR_ROWS as i64);
+        let look = self.builder.create_block();
+        self.builder.ins().brif(is_near, look, &[], otherwise, &[]);
+        self.builder.switch_to_block(look);
+        let at = std::mem::offset_of!(Context, near_rows) as i32;
+        let all = self.builder.ins().load(self.pointer, trusted(), self.context, at);
+        let row = self.builder.ins().uextend(types::I64, row);
+        let bytes = self.builder.ins().ishl_imm(row, 3);
+        let place = self.builder.ins().iadd(all, bytes);
+        self.builder.ins().load(types::I64, trusted(), place, 0)
     }
 
     /// Puts the words on top of the stack where helpers take them; gives where that is.

@@ -490,7 +490,7 @@ impl LntWorker<'_> {
             let group = plan.configuration.rendezvous[number as usize].group;
             if group == 0 {
                 for step in 0..steps as usize {
-                    self.tell_one(plan, meetings, number, first as usize + step * length, emit);
+                    self.tell_one(plan, piece, meetings, number, first as usize + step * length, emit);
                 }
                 continue;
             }
@@ -514,7 +514,8 @@ impl LntWorker<'_> {
             // Records of one rendezvous lie in their order, and so do the numbers of rendezvous.
             order.sort_unstable();
             for (_, number, start) in order {
-                self.tell_one(plan, meetings, number, start as usize, emit);
+                let Some(piece) = plan.native.meeting_of(number as usize) else { return };
+                self.tell_one(plan, piece, meetings, number, start as usize, emit);
             }
         }
     }
@@ -523,12 +524,12 @@ impl LntWorker<'_> {
     fn tell_one(
         &mut self,
         plan: &Plan,
+        piece: &MeetingPiece,
         meetings: &mut Meetings,
         number: u32,
         start: usize,
         emit: &mut dyn FnMut(Step<'_>),
     ) {
-        let Some(piece) = plan.native.meeting_of(number as usize) else { return };
         let (values, words) = (piece.opening().values as usize, self.packed.len());
         let label = self.label_of(plan, meetings, number, start, values);
         let record = &meetings.records[start..start + plan.native.record_length(piece)];

@@ -503,11 +503,11 @@ impl Building<'_> {
             }
             Choosing::Elements(set, _, behind) => {
                 let row = self.load_slot(set);
-                let length = self.call_helper(self.helpers.row_length, &[row]);
+                let length = self.row_length(row);
                 let nothing = self.meeting.as_ref()?.nothing;
                 self.go_on_if(length, nothing);
                 let counted = self.begin_loop(&[length])?[0];
-                Some((self.call_helper(self.helpers.component, &[row, counted]), behind))
+                Some((self.row_word(row, counted), behind))
             }
         }
     }
