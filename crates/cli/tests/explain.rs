@@ -92,6 +92,70 @@ fn the_text_reads_from_top_to_bottom() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
+/// A scoreboard whose values are too long for a line.
+const SCOREBOARD: &str = "module scoreboard is
+type player is range 1 .. 4 of nat with == end type
+type event is goal (by : player, minute : nat), foul (by : player, minute : nat) with ==, < end type
+type events is sorted set of event with insert end type
+type scores is array [1 .. 4] of nat end type
+channel match is (player) end channel
+process MAIN [GOAL, FOUL : match, OVERFLOW : none] is
+   var p : player, minute : nat, all : events, score : scores in
+      all := {};
+      score := scores (10, 20, 30, 40);
+      minute := 100;
+      loop
+         select
+            GOAL (?p);
+            all := insert (goal (p, minute), all);
+            score[nat (p)] := score[nat (p)] + 1
+         []
+            FOUL (?p); all := insert (foul (p, minute), all)
+         []
+            only if minute > 103 then OVERFLOW end if
+         end select;
+         minute := minute + 1
+      end loop
+   end var
+end process
+end module
+";
+
+/// Who reads the first screen only has seen the verdict, the counterexample and the suspects.
+#[test]
+fn the_first_screen_has_what_matters() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = file(&folder, "scoreboard.lnt", SCOREBOARD);
+    let mut cases =
+        vec![["explain".to_owned(), model.to_str().unwrap().to_owned(), "--never".into(), "OVERFLOW".into()]];
+    let bugs = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/bugs")).unwrap();
+    for path in
+        bugs.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|it| it == "lnt"))
+    {
+        let property = path.with_extension("mcl");
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        cases.push(["explain".into(), text(&path), text(&property), "--max-memory=1G".into()]);
+    }
+    assert!(cases.len() >= 10);
+    for case in cases {
+        let arguments: Vec<&str> = case.iter().map(String::as_str).collect();
+        let (out, errors, code) = text(&watershed(&arguments));
+        assert_eq!(code, Some(1), "{out}{errors}");
+        let begins = |text: &str| out.lines().position(|line| line.starts_with(text));
+        let (verdict, run, suspects) = (begins("violated"), begins("Counterexample"), begins("Suspects"));
+        assert!(verdict == Some(0) && run < suspects && run.is_some(), "{case:?}\n{out}");
+        let end = out
+            .lines()
+            .skip(suspects.unwrap())
+            .position(str::is_empty)
+            .map(|length| suspects.unwrap() + length);
+        assert!(end.unwrap_or(out.lines().count()) <= 50, "{case:?}\n{out}");
+        for line in out.lines().take(50) {
+            assert!(line.chars().count() <= 80, "{case:?}\n{line}");
+        }
+    }
+}
+
 #[test]
 fn edge_cases_are_told_in_sentences() {
     let folder = tempfile::tempdir().unwrap();

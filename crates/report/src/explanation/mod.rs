@@ -1,5 +1,6 @@
 //! Why a property fails: the choices that decide it, in the words of the model.
 
+mod difference;
 mod exports;
 mod html;
 mod lanes;
@@ -346,10 +347,10 @@ pub struct ValueChange {
 }
 
 impl ValueChange {
-    /// For people: `term 0 → 1`.
+    /// For people: `term 0 → 1`, and of long values what is different.
     pub fn text(&self) -> String {
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) => format!("{} {before} → {after}", self.name),
+            (Some(before), Some(after)) => format!("{} {}", self.name, difference::difference(before, after)),
             (None, Some(after)) => format!("{} = {after}", self.name),
             (_, None) => format!("{} is gone", self.name),
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use explain::Method;
 
-use super::{ActionSpan, Choice, ChoiceExit, ExplainedStep, Explanation};
+use super::{ActionSpan, Choice, ChoiceExit, Explanation};
 use crate::number::{count, grouped, seconds};
 
 const GREEN: &str = "32";
@@ -23,6 +23,9 @@ const MOST_LINES: usize = 22;
 /// The most characters of a suspect, and how many it has in any case.
 const MOST_CHARACTERS: usize = 42;
 const FEW_CHARACTERS: usize = 20;
+/// The most lines of changes of one step, and where what happens stands.
+const MOST_CHANGES: usize = 2;
+const STEP_INDENT: usize = 10;
 /// Sentences are broken here.
 const MOST_COLUMNS: usize = 80;
 /// The most properties.
@@ -353,7 +356,7 @@ impl Explanation {
             matter => writeln!(out, "\n{}, {matter} of which matter (→):", self.paint(BOLD, &title))?,
         }
         // Long stretches that don't matter are left out, and the middle of what is too long all the same.
-        let lines = |at: usize| 1 + usize::from(!self.steps[at].changes.is_empty());
+        let lines = |at: usize| self.step_lines(at).len();
         let is_end = |at: usize| at == 0 || at + 1 == self.steps.len();
         let everything: usize = (0..self.steps.len()).map(lines).sum();
         let mut shown: Vec<usize> = (0..self.steps.len())
@@ -364,7 +367,7 @@ impl Explanation {
             shown.remove(shown.len() / 3);
         }
         let mut next = 0;
-        for (at, step) in self.steps.iter().enumerate() {
+        for at in 0..self.steps.len() {
             if self.lasso == Some(at) {
                 self.write_skipped(out, next, at)?;
                 next = next.max(at);
@@ -372,7 +375,7 @@ impl Explanation {
             }
             if shown.binary_search(&at).is_ok() {
                 self.write_skipped(out, next, at)?;
-                self.write_step(out, at, step)?;
+                self.step_lines(at).iter().try_for_each(|line| writeln!(out, "{line}"))?;
                 next = at + 1;
             }
         }
@@ -404,27 +407,49 @@ impl Explanation {
         writeln!(out, "         {}", self.paint(DIM, &note))
     }
 
-    fn write_step(&self, out: &mut fmt::Formatter<'_>, at: usize, step: &ExplainedStep) -> fmt::Result {
+    /// A step, broken at the last column: what happens, who takes part, what has other values then.
+    fn step_lines(&self, at: usize) -> Vec<String> {
+        let step = &self.steps[at];
         let mark = if step.matters { "→" } else { " " };
         let places = step.actions.iter().map(|action| format!("{}:{}", action.who(), action.line));
         let places = places.collect::<Vec<_>>().join(", ");
-        let label = self.paint(Self::colour_of(step.tag), &format!("{:<24}", step.label));
         let turns = self.steps.iter().position(|step| step.tag == "incorrect") == Some(at);
         let lost = match self.method == Method::Counterexample.name() {
             _ if !turns => "",
-            true => "  ← no way back",
-            false => "  ← lost for good",
+            true => "← no way back",
+            false => "← lost for good",
         };
-        let row = format!("  {mark} {:>4}  {label}  {places}{lost}", at + 1);
-        writeln!(out, "{}", row.trim_end())?;
-        if !step.changes.is_empty() {
-            let changes: Vec<String> = step.changes.iter().map(super::ValueChange::text).collect();
-            writeln!(out, "           {}", self.paint(DIM, &changes.join(", ")))?;
+        let aside: Vec<&str> = [&places[..], lost].into_iter().filter(|text| !text.is_empty()).collect();
+        let aside = aside.join("  ");
+        let label = format!("{:<24}", step.label);
+        let begin = format!("  {mark} {:>4}  {}", at + 1, self.paint(Self::colour_of(step.tag), &label));
+        let fits = STEP_INDENT + label.chars().count() + aside.chars().count() + 1 <= MOST_COLUMNS;
+        let mut lines = match fits {
+            true => vec![format!("{begin}  {aside}").trim_end().to_owned()],
+            false => vec![begin.trim_end().to_owned()],
+        };
+        let indent = " ".repeat(STEP_INDENT + 1);
+        if !fits {
+            lines.extend(
+                lines_of(&aside, MOST_COLUMNS - indent.len()).iter().map(|line| format!("{indent}{line}")),
+            );
         }
-        for (name, value) in &step.values {
-            writeln!(out, "             {}", self.paint(DIM, &format!("{name} = {value}")))?;
+        let changes: Vec<String> = step.changes.iter().map(super::ValueChange::text).collect();
+        let mut changes = match changes.is_empty() {
+            true => Vec::new(),
+            false => lines_of(&changes.join(", "), MOST_COLUMNS - indent.len()),
+        };
+        if !self.all && changes.len() > MOST_CHANGES {
+            changes.truncate(MOST_CHANGES);
+            changes[MOST_CHANGES - 1].push_str(" …");
         }
-        Ok(())
+        lines.extend(changes.iter().map(|line| format!("{indent}{}", self.paint(DIM, line))));
+        let values = step.values.iter();
+        lines.extend(
+            values
+                .map(|(name, value)| format!("{indent}  {}", self.paint(DIM, &format!("{name} = {value}")))),
+        );
+        lines
     }
 
     /// The lines of the source whose constructs are not only neutral.
