@@ -110,7 +110,9 @@ fn what_was_forgotten_costs_nothing() {
         answers.cures.iter().find(wanted).expect("it is put in")
     };
     let best = whole("FAIL (me); GIVE (me) end select");
-    assert!(best.kept == 1.0 && best.alive == 1.0 && !best.stuck && best.silenced.is_none(), "{best:?}");
+    // Two clients never find the pool empty: one outcome of 18 things that could happen.
+    assert!(best.kept == 1.0 && best.alive == 17.0 / 18.0, "{best:?}");
+    assert!(!best.stuck && best.silenced.is_none(), "{best:?}");
     // To give back before it fails is another behaviour.
     assert_ne!(best.system, whole("[] GIVE (me); FAIL (me)").system);
 }
