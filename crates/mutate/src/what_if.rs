@@ -190,7 +190,8 @@ impl Violated<'_> {
     ) -> Judged {
         let options = logic::Options::default();
         for property in self.properties {
-            if !complete && !(property.expected && logic::is_violated_by_runs(&property.formula)) {
+            let by_runs = property.expected && logic::is_violated_by_runs(&property.formula);
+            if !complete && !by_runs {
                 continue;
             }
             let verdict = logic::check_lts(system, &property.formula, &options, &progress.part());
