@@ -130,10 +130,11 @@ enum Outcome {
     Unexplained,
 }
 
-/// Runs the section; names of models on the command line after it choose some of them, `1/N` every N-th mutant.
+/// Runs the section; names of models on the command line after it choose some of them, `K/N` the K-th of every N mutants.
 pub fn section(chosen: &[String]) {
-    let (parts, chosen): (Vec<&String>, Vec<&String>) = chosen.iter().partition(|one| one.starts_with("1/"));
-    let every = parts.first().and_then(|part| part[2..].parse().ok()).unwrap_or(1);
+    let (parts, chosen): (Vec<&String>, Vec<&String>) = chosen.iter().partition(|one| one.contains('/'));
+    let sample = parts.first().map_or(Some(Sample { first: 0, every: 1 }), |part| Sample::of(part));
+    let Some(sample) = sample else { panic!("a sample is written K/N, with K from 1 to N") };
     println!("## Mutation: where explanations point\n");
     let mut trials: Vec<Trial> = Vec::new();
     let mut counts: Vec<(&str, Counts)> = Vec::new();
@@ -141,7 +142,7 @@ pub fn section(chosen: &[String]) {
         if !chosen.is_empty() && !chosen.iter().any(|one| *one == name) {
             continue;
         }
-        let (found, count) = model_trials(folder, name, root, every);
+        let (found, count) = model_trials(folder, name, root, sample);
         eprintln!(
             "{name}: {} of {} mutants are violating, {:.1} s",
             found.len(),
@@ -160,7 +161,28 @@ pub fn section(chosen: &[String]) {
     }
 }
 
-fn model_trials(folder: &str, name: &'static str, root: Option<&str>, every: usize) -> (Vec<Trial>, Counts) {
+/// A part of the mutants of each model.
+#[derive(Clone, Copy)]
+struct Sample {
+    first: usize,
+    every: usize,
+}
+
+impl Sample {
+    /// `1/N` begins in the middle of the first N, the others go on from there.
+    fn of(text: &str) -> Option<Self> {
+        let (which, every) = text.split_once('/')?;
+        let (which, every): (usize, usize) = (which.parse().ok()?, every.parse().ok()?);
+        (1..=every).contains(&which).then(|| Self { first: (every / 2 + which - 1) % every, every })
+    }
+}
+
+fn model_trials(
+    folder: &str,
+    name: &'static str,
+    root: Option<&str>,
+    sample: Sample,
+) -> (Vec<Trial>, Counts) {
     let start = Instant::now();
     let path = Path::new(folder).join(format!("{name}.lnt"));
     let include = [Path::new("bench/models").to_path_buf()];
@@ -184,8 +206,8 @@ fn model_trials(folder: &str, name: &'static str, root: Option<&str>, every: usi
         verdict.is_ok_and(|verdict| verdict.holds)
     };
     properties.retain(|property| property.expected && holds(property));
-    let mutants: Vec<Mutant> =
-        opened.program.mutants(&opened.sources).into_iter().skip(every / 2).step_by(every.max(1)).collect();
+    let mutants = opened.program.mutants(&opened.sources);
+    let mutants: Vec<Mutant> = mutants.into_iter().skip(sample.first).step_by(sample.every).collect();
     let mut counts = Counts { mutants: mutants.len(), states: found.states(), ..Counts::default() };
     let most = MOST_STATES.max(found.states() * 2);
     let study = Study {

@@ -68,7 +68,7 @@ pub use automaton::{
 pub use equations::FormulaTooLarge;
 pub use evidence::{evidence, evidence_of_model};
 pub use honesty::{unknown_gates, unknown_types, unmatched, unmatched_selector};
-pub use partial::is_certain;
+pub use partial::{is_certain, is_violated_by_steps};
 pub use property::{
     PATTERNS, Properties, Property, deadlock, inevitable, livelock, load_properties, load_text, never,
     reachable,

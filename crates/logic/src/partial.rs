@@ -41,6 +41,20 @@ pub fn is_certain(lts: &Lts, formula: &Formula, verdict: &Verdict) -> bool {
     shown_by_a_run(formula, verdict.holds, at_end)
 }
 
+/// Whether a run that violates a formula does so in every system that has it, whatever can happen where it ends.
+///
+/// ```
+/// let mut sources = source::Sources::new();
+/// let mut by_steps = |text: &str| {
+///     logic::is_violated_by_steps(&logic::load_text("p.mcl", text, &mut sources).unwrap().properties[0].formula)
+/// };
+/// assert!(by_steps("[ true* . \"A\" ] false"));
+/// assert!(!by_steps("[ true* . \"A\" ] < true > true"));
+/// ```
+pub fn is_violated_by_steps(formula: &Formula) -> bool {
+    shown_by_a_run(formula, false, AtEnd::Nothing)
+}
+
 /// What is known of the state at the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AtEnd {

@@ -17,6 +17,7 @@
 //! assert_eq!(judgement.properties, [Some(true)]);
 //! ```
 
+mod bad_runs;
 mod baseline;
 mod judge;
 mod record;

@@ -5,28 +5,30 @@
 //! counted in states, never in time: the same model gives the same answers.
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 use cover::{Example, Opened, Subject};
-use explore::Limits;
+use explore::{Limits, Outcome};
 use languages::CantOpen;
 use logic::Property;
-use lts::{LabelId, Lts, Progress};
-use model::{Model, Mutant, Slot, Telling};
+use lts::{LabelId, Lts, Progress, StateId};
+use model::{Mutant, Slot, Telling};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
 use source::Sources;
 
+use crate::bad_runs::{BadRun, BadRuns};
 use crate::repair::has_deadlock;
 
-/// How many states all changes together may have; opening a text counts as some.
-const WORK: usize = 800_000;
-const OPENING: usize = 300;
+/// As how many states the opening of a text counts.
+const OPENING: usize = 200;
 /// Up to how many states nothing is worth preparing.
 const FEW: usize = 20_000;
-/// Up to how many states a run is followed at once.
-const MOST_ALIKE: usize = 16;
-/// How many changes are tried before the work that is done is counted again.
-const ROUND: usize = 64;
+/// Which part of the most states is explored first, and how many at most.
+const NEAR: usize = 16;
+const MOST_NEAR: usize = 2000;
+/// How many changes are tried at most before the work that is done is counted again.
+const ROUND: usize = 32;
 
 /// A model with a violation.
 #[derive(Clone, Copy)]
@@ -43,8 +45,6 @@ pub struct Violated<'a> {
     pub system: &'a Lts,
     /// The labels that happen where nothing is lost yet: those that should stay.
     pub needed: &'a [String],
-    /// A run that shows the violation, unless it is endless: its labels, and whether it ends for lack of a next step.
-    pub run: Option<(&'a [String], bool)>,
 }
 
 /// A change after which all properties are as expected.
@@ -54,12 +54,15 @@ pub struct Cure {
     pub change: usize,
     /// How much of what could happen before anything was lost, one label after another, still can; between 0 and 1.
     pub kept: f64,
-    /// How much of the text can happen after the change, relative to before: actions and outcomes of decisions.
+    /// How much of the text can happen after the change, between 0 and 1: actions and outcomes of decisions. It is a share, so
+    /// that neither what the change adds nor what it takes away counts by itself.
     pub alive: f64,
     /// Whether the model gets stuck, which it did not before.
     pub stuck: bool,
     /// A gate that is never used any more.
     pub silenced: Option<String>,
+    /// The behaviour after the change: the same number for strongly bisimilar systems, and hardly ever for others.
+    pub system: u64,
 }
 
 /// What came of all changes.
@@ -71,75 +74,135 @@ pub struct WhatIfs {
     pub tried: usize,
 }
 
-/// Tries changes in their order, as many as a bounded amount of work allows.
-pub fn what_ifs(violated: &Violated<'_>, changes: &[Mutant], progress: &Progress) -> WhatIfs {
+/// Tries changes in their order, as many as an amount of work allows: so many states may be looked at.
+pub fn what_ifs(
+    violated: &Violated<'_>,
+    changes: &[Mutant],
+    most_work: usize,
+    progress: &Progress,
+) -> WhatIfs {
     let needed: FxHashSet<&str> = violated.needed.iter().map(String::as_str).collect();
-    let before = Habits::of(violated.system, |label| needed.contains(label));
-    let deadlocks = has_deadlock(violated.system);
     let most = violated.system.state_count().saturating_mul(3).saturating_add(4000);
-    let alive = violated.alive(violated.subject, most, progress).unwrap_or(1);
+    let mut asked = Asked {
+        before: Habits::of(violated.system, |label| needed.contains(label)),
+        deadlocks: has_deadlock(violated.system),
+        bad: BadRuns::default(),
+        most,
+    };
+    for property in violated.properties {
+        let verdict = logic::check_lts(violated.system, &property.formula, &Default::default(), progress);
+        let run =
+            verdict.ok().and_then(|verdict| BadRun::of(property, &verdict, violated.system, &|_| Vec::new()));
+        run.into_iter().for_each(|run| asked.bad.add(run));
+    }
     let mut found = WhatIfs::default();
     let mut work = 0;
-    for (round, part) in changes.chunks(ROUND).enumerate() {
-        if work >= WORK || progress.is_cancelled() {
+    // The larger the systems, the sooner the work is done.
+    let size = (most_work / most / 2).clamp(4, ROUND);
+    for (round, part) in changes.chunks(size).enumerate() {
+        if work >= most_work || progress.is_cancelled() {
             break;
         }
-        let tried: Vec<(usize, Option<Cure>)> = part
+        let tried: Vec<Tried> = part
             .par_iter()
             .with_max_len(1)
             .enumerate()
-            .map(|(at, change)| {
-                violated.ask(round * ROUND + at, change, (&before, deadlocks, alive), most, progress)
-            })
+            .map(|(at, change)| violated.ask(round * size + at, change, &asked, progress))
             .collect();
         found.tried += tried.len();
-        for (states, cure) in tried {
-            work += OPENING + states;
-            found.cures.extend(cure);
+        for one in tried {
+            work += OPENING + one.states;
+            found.cures.extend(one.cure);
+            one.bad.into_iter().for_each(|run| asked.bad.add(run));
         }
     }
     found
 }
 
+/// What is known before a change is tried.
+struct Asked {
+    before: Habits,
+    deadlocks: bool,
+    bad: BadRuns,
+    most: usize,
+}
+
+/// What came of a change.
+#[derive(Default)]
+struct Tried {
+    states: usize,
+    cure: Option<Cure>,
+    /// A run that no other change should leave possible.
+    bad: Option<BadRun>,
+}
+
 impl Violated<'_> {
-    fn ask(
-        &self,
-        at: usize,
-        change: &Mutant,
-        (before, deadlocks, alive): (&Habits, bool, usize),
-        most: usize,
-        progress: &Progress,
-    ) -> (usize, Option<Cure>) {
+    fn ask(&self, at: usize, change: &Mutant, asked: &Asked, progress: &Progress) -> Tried {
         let text = change.apply(self.sources.text(change.span.file));
         let changed = self.subject.changed(self.sources.name(change.span.file), text);
-        let Ok(opened) = self.open(&changed, Telling::Nothing, most) else { return (0, None) };
-        if self.still_runs(opened.model()) {
-            return (0, None);
+        let Ok(opened) = self.open(&changed, Telling::Nothing, asked.most) else { return Tried::default() };
+        // A violation is often near.
+        let near = (asked.most / NEAR).min(MOST_NEAR);
+        let (is_bad, mut states) = asked.bad.found_in(opened.model(), near);
+        if is_bad {
+            return Tried { states, ..Tried::default() };
         }
-        let limits = Limits { states: most, threads: 1, ..Limits::default() };
-        let found = explore::explore(opened.model(), &limits, &progress.part());
-        let states = found.states();
-        if !found.outcome.is_complete() {
-            return (states, None);
+        for most in [near, asked.most] {
+            let limits = Limits { states: most, threads: 1, ..Limits::default() };
+            let found = explore::explore(opened.model(), &limits, &progress.part());
+            states += found.states();
+            let complete = found.outcome.is_complete();
+            if !complete && found.outcome != Outcome::StateLimit || found.lts.transition_count() == 0 {
+                return Tried { states, ..Tried::default() };
+            }
+            let part = (!complete).then(|| {
+                let unknown = found.statistics.expanded..found.states();
+                found.lts.marking_unexplored(unknown.map(StateId::new))
+            });
+            let state = |id: StateId| found.state(opened.model(), id);
+            match self.judged(part.as_ref().unwrap_or(&found.lts), complete, &state, progress) {
+                Judged::Cured => {}
+                Judged::Violated(bad) => return Tried { states, cure: None, bad },
+                Judged::Unknown => continue,
+            }
+            let after = Habits::of(&found.lts, |_| true);
+            let before = &asked.before;
+            let cure = Cure {
+                change: at,
+                kept: share(&before.pairs, &after.pairs),
+                alive: self.alive(&changed, asked.most, progress).unwrap_or(0.0),
+                stuck: !asked.deadlocks && has_deadlock(&found.lts),
+                silenced: before.names.iter().find(|name| !after.names.contains(*name)).cloned(),
+                system: signature(&found.lts),
+            };
+            return Tried { states: 2 * states, cure: Some(cure), bad: None };
         }
-        let options = logic::Options { explain: false, ..logic::Options::default() };
-        let as_expected = |property: &Property| {
-            logic::check_lts(&found.lts, &property.formula, &options, &progress.part())
-                .is_ok_and(|verdict| verdict.holds == property.expected)
-        };
-        if found.lts.transition_count() == 0 || !self.properties.iter().all(as_expected) {
-            return (states, None);
+        Tried { states, ..Tried::default() }
+    }
+
+    /// Whether all properties are as expected on a system, or on all of which a part is known.
+    fn judged(
+        &self,
+        system: &Lts,
+        complete: bool,
+        state: &dyn Fn(StateId) -> Vec<Slot>,
+        progress: &Progress,
+    ) -> Judged {
+        let options = logic::Options::default();
+        for property in self.properties {
+            let by_runs = property.expected && logic::is_violated_by_runs(&property.formula);
+            if !complete && !by_runs {
+                continue;
+            }
+            let verdict = logic::check_lts(system, &property.formula, &options, &progress.part());
+            let Ok(verdict) = verdict else { return Judged::Violated(None) };
+            if verdict.holds != property.expected
+                && (complete || logic::is_certain(system, &property.formula, &verdict))
+            {
+                return Judged::Violated(BadRun::of(property, &verdict, system, state));
+            }
         }
-        let after = Habits::of(&found.lts, |_| true);
-        let silenced = before.names.iter().find(|name| !after.names.contains(*name)).cloned();
-        let cure = Cure {
-            change: at,
-            kept: share(&before.pairs, &after.pairs),
-            alive: self.alive(&changed, most, progress).unwrap_or(0) as f64 / alive.max(1) as f64,
-            stuck: !deadlocks && has_deadlock(&found.lts),
-            silenced,
-        };
-        (2 * states, Some(cure))
+        if complete { Judged::Cured } else { Judged::Unknown }
     }
 
     fn open(&self, subject: &Subject, telling: Telling<'_>, most: usize) -> Result<Opened, CantOpen> {
@@ -149,39 +212,8 @@ impl Violated<'_> {
         }
     }
 
-    /// Whether the run that shows the violation is there after the change, too: that is seen sooner than all its states.
-    fn still_runs(&self, model: &dyn Model) -> bool {
-        let Some((labels, stuck)) = self.run else { return false };
-        let Ok(initial) = model.initial() else { return false };
-        let mut worker = model.worker();
-        let mut states: FxHashSet<Vec<Slot>> = FxHashSet::from_iter([initial]);
-        for wanted in labels {
-            let mut next: FxHashSet<Vec<Slot>> = FxHashSet::default();
-            for state in &states {
-                let looked = worker.successors(state, &mut |step| {
-                    if model.label(step.label) == *wanted {
-                        next.insert(step.target.to_vec());
-                    }
-                });
-                if looked.is_err() {
-                    return false;
-                }
-            }
-            // Many steps look alike where labels are hidden.
-            if next.is_empty() || next.len() > MOST_ALIKE {
-                return false;
-            }
-            states = next;
-        }
-        states.iter().any(|state| {
-            let mut goes_on = false;
-            let looked = worker.successors(state, &mut |_| goes_on = true);
-            looked.is_ok() && goes_on != stuck
-        })
-    }
-
-    /// How many constructs of a model can happen, outcomes of decisions counted by themselves.
-    fn alive(&self, subject: &Subject, most: usize, progress: &Progress) -> Option<usize> {
+    /// How much of a model's text can happen, between 0 and 1.
+    fn alive(&self, subject: &Subject, most: usize, progress: &Progress) -> Option<f64> {
         let opened = self.open(subject, Telling::Marks, most).ok()?;
         let limits = Limits { states: most, threads: 1, origins: true, ..Limits::default() };
         let found = explore::explore(opened.model(), &limits, &progress.part());
@@ -192,8 +224,14 @@ impl Violated<'_> {
         origins.dedup();
         let marks: FxHashSet<u32> =
             origins.into_iter().flat_map(|origin| provenance.marks_of(origin)).map(|mark| mark.0).collect();
-        Some(marks.len())
+        Some(marks.len() as f64 / provenance.marks().len().max(1) as f64)
     }
+}
+
+enum Judged {
+    Cured,
+    Violated(Option<BadRun>),
+    Unknown,
 }
 
 /// What comes after what in a system.
@@ -227,4 +265,36 @@ impl Habits {
 fn share(part: &FxHashSet<(String, String)>, whole: &FxHashSet<(String, String)>) -> f64 {
     let common = part.iter().filter(|one| whole.contains(*one)).count();
     if part.is_empty() { 1.0 } else { common as f64 / part.len() as f64 }
+}
+
+/// A number that strongly bisimilar systems share: states are told apart by what they can do, then by where that leads, until
+/// no more of them differ.
+fn signature(system: &Lts) -> u64 {
+    const MOST_ROUNDS: usize = 200;
+    let number = |what: &dyn Fn(&mut FxHasher)| {
+        let mut hasher = FxHasher::default();
+        what(&mut hasher);
+        hasher.finish()
+    };
+    let labels: Vec<u64> = system.labels().iter().map(|(_, text)| number(&|to| text.hash(to))).collect();
+    let mut numbers = vec![0_u64; system.state_count()];
+    let mut classes = 1;
+    for _ in 0..MOST_ROUNDS {
+        let mut next: Vec<u64> = Vec::with_capacity(numbers.len());
+        for state in system.states() {
+            let steps = system.outgoing(state).iter();
+            let mut steps: Vec<(u64, u64)> =
+                steps.map(|step| (labels[step.label.index()], numbers[step.target.index()])).collect();
+            steps.sort_unstable();
+            steps.dedup();
+            next.push(number(&|to| steps.hash(to)));
+        }
+        numbers = next;
+        let found = numbers.iter().collect::<FxHashSet<_>>().len();
+        if found == classes {
+            break;
+        }
+        classes = found;
+    }
+    numbers[system.initial().index()]
 }

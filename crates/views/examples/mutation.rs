@@ -1,5 +1,5 @@
 //! The section `mutation` of the benchmark without its peers, which take long to build:
-//! `cargo run --release -p views --example mutation -- [MODEL…] [1/N]` from the root of the project.
+//! `cargo run --release -p views --example mutation -- [MODEL…] [K/N]` from the root of the project.
 
 #[path = "../../../bench/src/mutation.rs"]
 mod mutation;

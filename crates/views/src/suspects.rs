@@ -58,15 +58,7 @@ pub(crate) fn suspects(
     if let Some(asking) = asking
         && origin.exploration.outcome.is_complete()
     {
-        let finite = run.filter(|run| run.lasso.is_none());
-        let labels: Option<Vec<String>> =
-            finite.map(|run| run.steps.iter().map(|&step| tagged.label(step).to_owned()).collect());
-        let stuck = finite.and_then(|run| run.steps.last()).is_some_and(|&step| {
-            let system = tagged.system();
-            system.outgoing(system.edges()[tagged.system_edge(step)].target).is_empty()
-        });
-        let shown = labels.as_ref().map(|labels| (labels.as_slice(), stuck));
-        what_if::ask(&mut places, &found, &constructs, tagged, origin, shown, asking);
+        what_if::ask(&mut places, &found, &constructs, tagged, origin, asking);
     }
     // Of a construct that nothing tells against there is nothing to say.
     places.retain(|place| place.score > 0.0);

@@ -7,7 +7,7 @@ use model::Operator;
 use source::Span;
 
 use super::flow::{Variables, heads, passes, tails, touched};
-use super::pieces::Piece;
+use super::pieces::{Piece, Pieces};
 use super::{Around, Writer, inside, joined};
 use crate::lexer::{Keyword, TokenKind};
 use crate::typed::*;
@@ -15,7 +15,9 @@ use crate::typed::*;
 /// The most variables that are tried in a place.
 const MOST_VARIABLES: usize = 4;
 /// The most conditions that are added to one.
-const MOST_CONDITIONS: usize = 6;
+const MOST_CONDITIONS: usize = 18;
+/// The most comparisons of variables that are asked for in a place.
+const MOST_COMPARISONS: usize = 24;
 
 impl Writer<'_> {
     /// Alternatives to a statement as a whole; nothing where none are wanted.
@@ -34,7 +36,10 @@ impl Writer<'_> {
             self.insert_before(statement, assigned, around);
         }
         match &statement.kind {
-            StatementKind::Sequence(all) => self.orders(all, assigned),
+            StatementKind::Sequence(all) => {
+                self.orders(all, assigned);
+                self.together(all);
+            }
             StatementKind::Action(action) => {
                 self.other_gates(action);
                 self.other_patterns(action, assigned);
@@ -88,8 +93,11 @@ impl Writer<'_> {
                 let span = Span { start: last.span.end, end: last.span.end, ..last.span };
                 let mut beside = Vec::new();
                 branches.iter().for_each(|branch| heads(branch, &mut beside));
-                for piece in self.possible(assigned, false) {
-                    let what = format!("`{}` can be chosen, too", piece.text);
+                let mut others = self.possible(assigned, false);
+                others.extend(self.possible_branches(branches, assigned));
+                for piece in others {
+                    let shown = piece.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let what = format!("`{shown}` can be chosen, too");
                     let text = format!(" [] {} ", piece.text);
                     self.push(Operator::BranchAdded, span, text, what, beside.clone());
                 }
@@ -117,6 +125,83 @@ impl Writer<'_> {
         };
         let assignments = pieces.assignments.iter().filter(|_| assignments);
         pieces.actions.iter().chain(assignments).filter(fits).cloned().collect()
+    }
+
+    /// Branches that a choice could have besides: those of other choices of the body, and its own with another constant or gate.
+    fn possible_branches(&self, own: &[Statement], assigned: &Variables) -> Vec<Piece> {
+        let Some(pieces) = &self.pieces else { return Vec::new() };
+        let written: Vec<&str> = own.iter().map(|branch| self.text(branch.span)).collect();
+        let readable = |one: &VariableId| assigned.contains(one) && self.visible.contains(one);
+        let mut found: Vec<Piece> = Vec::new();
+        for piece in pieces.branches.iter().filter(|piece| piece.reads.iter().all(readable)) {
+            if !written.contains(&piece.text.as_str()) {
+                found.push(piece.clone());
+            }
+        }
+        for branch in own {
+            for text in self.in_other_words(branch) {
+                if !written.contains(&text.as_str()) && found.iter().all(|one| one.text != text) {
+                    found.push(Piece { text, reads: Variables::default(), writes: Variables::default() });
+                }
+            }
+        }
+        found
+    }
+
+    /// A text with one of its constants or gates exchanged wherever it stands in it.
+    fn in_other_words(&self, statement: &Statement) -> Vec<String> {
+        const MOST_CHARACTERS: usize = 300;
+        let span = statement.span;
+        if span.range().len() > MOST_CHARACTERS || self.text(span).contains("--") {
+            return Vec::new();
+        }
+        let tokens = self.tokens_between(span.file, span.start, span.end);
+        let mut words: Vec<&str> = Vec::new();
+        let mut found = Vec::new();
+        for token in tokens {
+            let word = self.text(token.span);
+            if words.contains(&word) {
+                continue;
+            }
+            words.push(word);
+            let others = match token.kind {
+                TokenKind::Identifier => self.other_words(word),
+                TokenKind::Integer => {
+                    let number = word.parse::<u64>().unwrap_or(u64::MAX);
+                    let others = [number.checked_add(1), number.checked_sub(1)];
+                    others.into_iter().flatten().map(|other| other.to_string()).collect()
+                }
+                _ => Vec::new(),
+            };
+            for other in others {
+                let mut text = String::new();
+                let mut at = span.start;
+                for same in tokens.iter().filter(|same| self.text(same.span) == word) {
+                    text += self.text(Span { start: at, end: same.span.start, ..span });
+                    text += &other;
+                    at = same.span.end;
+                }
+                found.push(text + self.text(Span { start: at, ..span }));
+            }
+        }
+        found
+    }
+
+    /// The other gates of a gate's channel, the other constants of a constant's type.
+    fn other_words(&self, word: &str) -> Vec<String> {
+        let named = |name: &str| name.eq_ignore_ascii_case(word);
+        if let Some(&gate) = self.gates.iter().find(|&&gate| named(&self.scope[gate].name)) {
+            let channel = self.scope[gate].channel;
+            let others = self.gates.iter().filter(|&&other| other != gate);
+            let fitting = others.filter(|&&other| self.scope[other].channel == channel);
+            return fitting.map(|&other| self.scope[other].name.clone()).collect();
+        }
+        if self.scope.variables.iter().any(|variable| named(&variable.name)) {
+            return Vec::new();
+        }
+        let types = (0..self.program.types.len()).map(|at| self.constants_of(TypeId(at as u32)));
+        let own = types.into_iter().find(|all| all.iter().any(|one| named(one)));
+        own.unwrap_or_default().into_iter().filter(|one| !named(one)).collect()
     }
 
     fn insert_before(&mut self, statement: &Statement, assigned: &Variables, around: &Around) {
@@ -183,7 +268,42 @@ impl Writer<'_> {
         for variable in self.variables_of(TypeId::BOOL, None) {
             conditions.extend([variable.clone(), format!("not ({variable})")]);
         }
+        for comparison in self.comparisons(pieces) {
+            if !conditions.contains(&comparison) {
+                conditions.push(comparison);
+            }
+        }
         conditions
+    }
+
+    /// Comparisons of variables with each other, with constants of a small type and with numbers of the body.
+    fn comparisons(&self, pieces: &Pieces) -> Vec<String> {
+        let mut known: Vec<VariableId> =
+            self.known.iter().filter(|one| self.visible.contains(*one)).copied().collect();
+        known.sort();
+        let mut found = Vec::new();
+        for (at, &left) in known.iter().enumerate() {
+            let (name, ty) = (&self.scope[left].name, self.scope[left].ty);
+            let is_number = matches!(
+                self.program[ty].kind,
+                TypeKind::Nat { .. } | TypeKind::Int { .. } | TypeKind::Range { .. }
+            );
+            let constants = if ty == TypeId::BOOL { Vec::new() } else { self.constants_of(ty) };
+            if !is_number && constants.is_empty() {
+                continue;
+            }
+            let others = known[at + 1..].iter().filter(|&&other| self.scope[other].ty == ty);
+            let mut others: Vec<String> = others.map(|&other| self.scope[other].name.clone()).collect();
+            others.extend(constants);
+            let literals = pieces.literals.iter().filter(|literal| literal.0 == ty);
+            others.extend(literals.map(|literal| literal.1.clone()).take(2));
+            let signs: &[&str] = if is_number { &["==", "!=", "<", ">"] } else { &["==", "!="] };
+            for other in others {
+                found.extend(signs.iter().map(|sign| format!("{name} {sign} {other}")));
+            }
+        }
+        found.truncate(MOST_COMPARISONS);
+        found
     }
 
     /// A condition that asks for something more, or for something else instead.
@@ -282,6 +402,44 @@ impl Writer<'_> {
                 }
             }
             passes(first, &mut known);
+        }
+    }
+
+    /// Calls and compositions that come one after the other, in parallel: apart, or synchronised on the gates that several have.
+    fn together(&mut self, all: &[Statement]) {
+        let starts = |one: &Statement| {
+            matches!(one.kind, StatementKind::Instantiate { .. } | StatementKind::Par { .. })
+        };
+        let mut rest = all;
+        while let Some(first) = rest.iter().position(starts) {
+            rest = &rest[first..];
+            let goes_on = |pair: &[Statement]| starts(&pair[1]) && self.follows(&pair[0], &pair[1]);
+            let count = 1 + rest.windows(2).take_while(|pair| goes_on(pair)).count();
+            let (run, others) = rest.split_at(count);
+            rest = others;
+            let [first, .., last] = run else { continue };
+            let mut heads: Vec<Vec<&str>> = vec![Vec::new(); count];
+            for &gate in &self.gates {
+                let users: Vec<usize> =
+                    (0..count).filter(|&at| uses(&run[at], GateRef::Local(gate))).collect();
+                if users.len() > 1 {
+                    users.iter().for_each(|&at| heads[at].push(&self.scope[gate].name));
+                }
+            }
+            let composed = |heads: &[Vec<&str>]| {
+                let branch = |(one, head): (&Statement, &Vec<&str>)| match head.is_empty() {
+                    true => self.text(one.span).to_owned(),
+                    false => format!("{} -> {}", head.join(", "), self.text(one.span)),
+                };
+                let branches: Vec<String> = run.iter().zip(heads).map(branch).collect();
+                format!("par {} end par", branches.join(" || "))
+            };
+            let texts = [composed(&vec![Vec::new(); count]), composed(&heads)];
+            let (span, short) = (first.span.to(last.span), (self.short(first.span), self.short(last.span)));
+            for (text, how) in texts.into_iter().zip(["in parallel", "in parallel, synchronised"]) {
+                let what = format!("`{}` … `{}` happen {how}", short.0, short.1);
+                self.push(Operator::Parallel, span, text, what, Vec::new());
+            }
         }
     }
 
@@ -579,5 +737,14 @@ impl Writer<'_> {
             let text = format!("par {} in", all.join(", "));
             self.push(Operator::SynchronisationAdded, span, text, what, Vec::new());
         }
+    }
+}
+
+/// Whether a statement has something on a gate inside.
+fn uses(statement: &Statement, gate: GateRef) -> bool {
+    match &statement.kind {
+        StatementKind::Action(action) => action.gate == gate,
+        StatementKind::Instantiate { gates, .. } => gates.contains(&gate),
+        _ => inside(statement).into_iter().any(|one| uses(one, gate)),
     }
 }

@@ -9,9 +9,13 @@ use crate::typed::*;
 
 /// The most pieces of each sort, and with what could be meant besides.
 const MOST: usize = 24;
-const MOST_MEANT: usize = 40;
+const MOST_MEANT: usize = 60;
 /// The most indices of arrays.
 const MOST_INDICES: usize = 6;
+/// The most branches.
+const MOST_BRANCHES: usize = 40;
+/// The most characters of a branch.
+const LONGEST_BRANCH: usize = 300;
 
 /// A piece of text, and the variables that it reads and writes.
 #[derive(Clone)]
@@ -19,6 +23,16 @@ pub(super) struct Piece {
     pub(super) text: String,
     pub(super) reads: Variables,
     pub(super) writes: Variables,
+}
+
+impl Piece {
+    /// One piece and then another.
+    fn then(&self, next: &Self) -> Self {
+        let text = format!("{}; {}", self.text, next.text);
+        let unknown = next.reads.difference(&self.writes);
+        let reads = self.reads.iter().chain(unknown).copied().collect();
+        Self { text, reads, writes: self.writes.union(&next.writes).copied().collect() }
+    }
 }
 
 /// What a body is written with, each text once, in the order of the text.
@@ -30,6 +44,8 @@ pub(super) struct Pieces {
     pub(super) conditions: Vec<Piece>,
     /// Calls of processes, and ways to leave a loop.
     pub(super) endings: Vec<Piece>,
+    /// What is done in branches of several statements, and what could be done in one on gates that are not used.
+    pub(super) branches: Vec<Piece>,
     /// Constants that are written, with their types.
     pub(super) literals: Vec<(TypeId, String)>,
     /// Indices of arrays, with what they read.
@@ -90,6 +106,9 @@ impl Writer<'_> {
                     branches.iter().for_each(|branch| self.condition(&branch.condition, &mut pieces));
                 }
                 StatementKind::While { condition, .. } => self.condition(condition, &mut pieces),
+                StatementKind::Select(branches) => {
+                    branches.iter().for_each(|branch| self.branch(branch, &mut pieces));
+                }
                 _ => {}
             }
             todo.extend(inside(statement).into_iter().rev());
@@ -98,12 +117,35 @@ impl Writer<'_> {
             self.other_elements(array, ty, &pieces, &mut meant);
         }
         meant.into_iter().for_each(|piece| add_up_to(MOST_MEANT, &mut pieces.assignments, piece));
+        let known = pieces.actions.len();
         for &gate in &self.gates {
             if !used.contains(&GateRef::Local(gate)) {
                 self.actions_of(gate, &mut pieces);
             }
         }
+        let unused = pieces.actions[known..].to_vec();
+        let next: Vec<Piece> = unused.iter().chain(&pieces.assignments).cloned().collect();
+        for first in &unused {
+            for second in next.iter().filter(|second| second.text != first.text) {
+                add_up_to(MOST_BRANCHES, &mut pieces.branches, first.then(second));
+            }
+        }
         pieces
+    }
+
+    /// A branch of several statements.
+    fn branch(&self, branch: &Statement, pieces: &mut Pieces) {
+        let StatementKind::Sequence(all) = &branch.kind else { return };
+        let text = self.text(branch.span);
+        if text.len() > LONGEST_BRANCH || text.contains("--") {
+            return;
+        }
+        let nothing =
+            Piece { text: String::new(), reads: Variables::default(), writes: Variables::default() };
+        let whole = all.iter().filter_map(touched).fold(nothing, |known, (reads, writes)| {
+            known.then(&Piece { text: String::new(), reads, writes })
+        });
+        add_up_to(MOST_BRANCHES, &mut pieces.branches, Piece { text: text.to_owned(), ..whole });
     }
 
     /// Each value of a small type; of a number, the next ones; of a list or set, with an element more or less.
@@ -120,6 +162,7 @@ impl Writer<'_> {
                 meant.push(Piece { text, reads: only.clone(), writes: only.clone() });
             }
         }
+        self.given_values(variable, ty, meant);
         let (element, operations) = match self.program[ty].kind {
             TypeKind::Set { element, .. } => (element, ["insert", "remove"]),
             TypeKind::List { element, .. } => (element, ["append", "cons"]),
@@ -134,13 +177,63 @@ impl Writer<'_> {
         }
     }
 
+    /// What other variables hold, and what functions of the model make of it.
+    fn given_values(&self, variable: VariableId, ty: TypeId, meant: &mut Vec<Piece>) {
+        const MOST_WAYS: usize = 4;
+        let name = &self.scope[variable].name;
+        let writes = Variables::from_iter([variable]);
+        let of_type = |ty: TypeId| {
+            let all = self.scope.variables.iter().enumerate().filter(move |(_, one)| one.ty == ty);
+            all.map(|(at, one)| (VariableId(at as u32), one.name.as_str()))
+        };
+        for (other, text) in of_type(ty).filter(|(other, _)| *other != variable).take(MOST_WAYS) {
+            let reads = Variables::from_iter([other]);
+            meant.push(Piece { text: format!("{name} := {text}"), reads, writes: writes.clone() });
+        }
+        for function in &self.program.functions {
+            let plain = function.gates.is_empty()
+                && !function.parameters.is_empty()
+                && function.parameters.iter().all(|parameter| parameter.mode == Mode::In)
+                && function.name.starts_with(|letter: char| letter.is_alphabetic())
+                && !self.sources.is_given(function.extent.file);
+            if !plain || function.result != Some(ty) {
+                continue;
+            }
+            let mut ways = vec![(String::new(), Variables::default())];
+            for parameter in &function.parameters {
+                let wanted = function.scope[parameter.variable].ty;
+                let mut longer = Vec::new();
+                for (text, reads) in &ways {
+                    let comma = if text.is_empty() { "" } else { ", " };
+                    for (one, name) in of_type(wanted) {
+                        let mut more = reads.clone();
+                        more.insert(one);
+                        longer.push((format!("{text}{comma}{name}"), more));
+                    }
+                }
+                longer.truncate(MOST_WAYS);
+                ways = longer;
+            }
+            for (arguments, reads) in ways {
+                let text = format!("{name} := {} ({arguments})", function.name);
+                meant.push(Piece { text, reads, writes: writes.clone() });
+            }
+        }
+    }
+
     /// Each value of a small type for the elements of an array, wherever elements are asked for or changed.
     fn other_elements(&self, array: VariableId, ty: TypeId, pieces: &Pieces, meant: &mut Vec<Piece>) {
+        let values = self.scope.variables.iter().enumerate().filter(|(_, one)| one.ty == ty).take(3);
+        let values: Vec<(String, Option<VariableId>)> =
+            values.map(|(at, one)| (one.name.clone(), Some(VariableId(at as u32)))).collect();
+        let constants = self.constants_of(ty).into_iter().map(|one| (one, None));
+        let values: Vec<(String, Option<VariableId>)> = constants.chain(values).collect();
         for (index, reads) in &pieces.indices {
-            for other in self.constants_of(ty) {
+            for (other, variable) in &values {
                 let text = format!("{}[{index}] := {other}", self.scope[array].name);
                 let mut reads = reads.clone();
                 reads.insert(array);
+                reads.extend(variable);
                 meant.push(Piece { text, reads, writes: Variables::from_iter([array]) });
             }
         }
