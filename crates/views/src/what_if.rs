@@ -130,6 +130,8 @@ fn worth(cure: &Cure, change: &Mutant) -> f64 {
         _ if is_crude(change) => 0.8,
         0 => 1.0,
         1 => 0.9,
+        // A value that was not set is sooner forgotten than something that everybody sees.
+        _ if change.replacement.contains(":=") => 0.88,
         _ => 0.85,
     };
     cure.kept.sqrt() * cure.alive * price * size

@@ -434,11 +434,18 @@ impl Explanation {
                 lines_of(&aside, MOST_COLUMNS - indent.len()).iter().map(|line| format!("{indent}{line}")),
             );
         }
-        let changes: Vec<String> = step.changes.iter().map(super::ValueChange::text).collect();
+        let room = MOST_COLUMNS - indent.len();
+        // A change stands on one line if it fits.
+        let whole = |change: &super::ValueChange| match change.text() {
+            text if text.chars().count() < room => text.replace(' ', "\u{a0}"),
+            text => text,
+        };
+        let changes: Vec<String> = step.changes.iter().map(whole).collect();
         let mut changes = match changes.is_empty() {
             true => Vec::new(),
-            false => lines_of(&changes.join(", "), MOST_COLUMNS - indent.len()),
+            false => lines_of(&changes.join(", "), room),
         };
+        changes.iter_mut().for_each(|line| *line = line.replace('\u{a0}', " "));
         if !self.all && changes.len() > MOST_CHANGES {
             changes.truncate(MOST_CHANGES);
             changes[MOST_CHANGES - 1].push_str(" …");
