@@ -423,7 +423,7 @@ impl Explanation {
         let aside = aside.join("  ");
         let label = format!("{:<24}", step.label);
         let begin = format!("  {mark} {:>4}  {}", at + 1, self.paint(Self::colour_of(step.tag), &label));
-        let fits = STEP_INDENT + label.chars().count() + aside.chars().count() + 1 <= MOST_COLUMNS;
+        let fits = STEP_INDENT + label.chars().count() + 2 + aside.chars().count() <= MOST_COLUMNS;
         let mut lines = match fits {
             true => vec![format!("{begin}  {aside}").trim_end().to_owned()],
             false => vec![begin.trim_end().to_owned()],
