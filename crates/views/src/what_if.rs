@@ -125,7 +125,12 @@ fn reorder<'c>(
 /// How much a cure tells: it leaves what was right as it was, more of the text is alive than before, and it is a change that
 /// a person would make rather than one that gives a part free rein.
 fn worth(cure: &Cure, change: &Mutant) -> f64 {
-    let price = if cure.stuck || cure.silenced.is_some() { 0.3 } else { 1.0 };
+    // Where getting stuck is wrong, a property says so: many a protocol just ends.
+    let price = match (&cure.silenced, cure.stuck) {
+        (Some(_), _) => 0.3,
+        (None, true) => 0.8,
+        (None, false) => 1.0,
+    };
     let size = match size(change) {
         _ if is_crude(change) => 0.8,
         0 => 1.0,

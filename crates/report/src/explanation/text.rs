@@ -286,7 +286,8 @@ impl Explanation {
         if !choice.before.is_empty() {
             let shown: Vec<&str> = choice.before.iter().take(MOST_LABELS).map(String::as_str).collect();
             let more = if choice.before.len() > MOST_LABELS { ", …" } else { "" };
-            writeln!(out, "  just before: {}{more}", shown.join(", "))?;
+            let before = lines_of(&format!("just before: {}{more}", shown.join(", ")), MOST_COLUMNS - 4);
+            writeln!(out, "  {}", before.join("\n    "))?;
         }
         let parts = [(GREEN, &choice.correct), (RED, &choice.incorrect), (YELLOW, &choice.neutral)];
         for ((style, exits), heading) in parts.into_iter().zip(self.headings()) {
