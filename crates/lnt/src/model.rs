@@ -11,12 +11,13 @@ use model::{
 };
 use source::{Diagnostic, Span};
 
-use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
+use crate::compile::code::{Code, ForkKind, Location, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, LITTLE_FUEL, Root, compile};
 use crate::run::{
     Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts,
-    Values, conditions, initial_state, localities, print_frozen, print_value, read_summary, summary_mark,
+    Values, conditions, initial_state, localities, patterns_never_fail, print_frozen, print_value,
+    read_summary, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -148,7 +149,7 @@ impl LntModel {
             interrupted,
             shortcuts: Shortcuts::new(code),
             narrowing: shaping == Shaping::Fixed,
-            harmless: patterns_are_harmless(code),
+            harmless: code.actions.iter().all(|action| patterns_never_fail(code, action)),
             named: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             tried: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             remembered: AtomicUsize::new(0),
@@ -471,43 +472,6 @@ fn profiles(code: &Code) -> (Vec<u32>, Vec<Vec<TypeId>>) {
         numbers.push(known as u32);
     }
     (numbers, types)
-}
-
-/// Whether the code of no pattern can fail.
-fn patterns_are_harmless(code: &Code) -> bool {
-    let patterns =
-        code.actions.iter().flat_map(|action| &action.offers).filter_map(|(offer, _)| match offer {
-            OfferCode::Pattern { address, .. } => Some(*address as usize),
-            _ => None,
-        });
-    let harmless = |op: &Op| {
-        matches!(
-            op,
-            Op::Push(_)
-                | Op::LoadSlot(_)
-                | Op::LoadSlots(..)
-                | Op::StoreSlot(_)
-                | Op::StoreSlots(..)
-                | Op::Pick(_)
-                | Op::PickMany(..)
-                | Op::Pop(_)
-                | Op::Jump(_)
-                | Op::JumpIfFalse(_)
-                | Op::JumpIfTrue(_)
-                | Op::Equal
-                | Op::EqualMany(_)
-                | Op::Bits(..)
-                | Op::Component(_)
-                | Op::Components(..)
-                | Op::Slice(..)
-                | Op::IsEmpty(_)
-                | Op::Head(_)
-                | Op::Tail(_)
-        )
-    };
-    let all_harmless =
-        |start: usize| code.ops[start..].iter().take_while(|op| !matches!(op, Op::Done)).all(harmless);
-    patterns.into_iter().all(all_harmless)
 }
 
 fn rule_numbers(code: &Code) -> Vec<Vec<Vec<u32>>> {

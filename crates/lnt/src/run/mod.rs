@@ -27,5 +27,5 @@ pub use native::Native;
 pub use print::{print_frozen, print_value};
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};
-pub(crate) use successors::{Plan, Plans};
+pub(crate) use successors::{Plan, Plans, patterns_never_fail};
 pub use values::Values;

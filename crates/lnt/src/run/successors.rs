@@ -33,7 +33,8 @@ use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
 use memory::{Memory, Recalled};
-pub(super) use naming::{code_never_fails, patterns_never_fail};
+pub(super) use naming::code_never_fails;
+pub(crate) use naming::patterns_never_fail;
 pub(crate) use plan::{Plan, Plans};
 pub use recall::PackedLntWorker;
 

@@ -132,7 +132,7 @@ pub(super) fn never_fails(code: &Code, action: &ActionCode) -> bool {
 }
 
 /// Whether the same holds for its patterns.
-pub(in crate::run) fn patterns_never_fail(code: &Code, action: &ActionCode) -> bool {
+pub(crate) fn patterns_never_fail(code: &Code, action: &ActionCode) -> bool {
     action.offers.iter().all(|(offer, _)| match offer {
         OfferCode::Pattern { address, .. } => code_never_fails(code, *address),
         _ => true,
