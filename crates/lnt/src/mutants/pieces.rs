@@ -28,10 +28,15 @@ pub(super) struct Piece {
 impl Piece {
     /// One piece and then another.
     fn then(&self, next: &Self) -> Self {
-        let text = format!("{}; {}", self.text, next.text);
-        let unknown = next.reads.difference(&self.writes);
-        let reads = self.reads.iter().chain(unknown).copied().collect();
-        Self { text, reads, writes: self.writes.union(&next.writes).copied().collect() }
+        let mut both = Self { text: format!("{}; {}", self.text, next.text), ..self.clone() };
+        both.touch(&next.reads, &next.writes);
+        both
+    }
+
+    /// It goes on with something that reads and writes variables.
+    fn touch(&mut self, reads: &Variables, writes: &Variables) {
+        self.reads.extend(reads.difference(&self.writes));
+        self.writes.extend(writes);
     }
 }
 
@@ -140,12 +145,18 @@ impl Writer<'_> {
         if text.len() > LONGEST_BRANCH || text.contains("--") {
             return;
         }
-        let nothing =
-            Piece { text: String::new(), reads: Variables::default(), writes: Variables::default() };
-        let whole = all.iter().filter_map(touched).fold(nothing, |known, (reads, writes)| {
-            known.then(&Piece { text: String::new(), reads, writes })
-        });
-        add_up_to(MOST_BRANCHES, &mut pieces.branches, Piece { text: text.to_owned(), ..whole });
+        let mut whole =
+            Piece { text: text.to_owned(), reads: Variables::default(), writes: Variables::default() };
+        for (reads, writes) in all.iter().filter_map(touched) {
+            whole.touch(&reads, &writes);
+        }
+        add_up_to(MOST_BRANCHES, &mut pieces.branches, whole);
+    }
+
+    /// The variables of a type, by the names that they are declared with.
+    fn all_of_type(&self, ty: TypeId) -> impl Iterator<Item = (VariableId, &str)> {
+        let all = self.scope.variables.iter().enumerate().filter(move |(_, one)| one.ty == ty);
+        all.map(|(at, one)| (VariableId(at as u32), one.name.as_str()))
     }
 
     /// Each value of a small type; of a number, the next ones; of a list or set, with an element more or less.
@@ -182,11 +193,7 @@ impl Writer<'_> {
         const MOST_WAYS: usize = 4;
         let name = &self.scope[variable].name;
         let writes = Variables::from_iter([variable]);
-        let of_type = |ty: TypeId| {
-            let all = self.scope.variables.iter().enumerate().filter(move |(_, one)| one.ty == ty);
-            all.map(|(at, one)| (VariableId(at as u32), one.name.as_str()))
-        };
-        for (other, text) in of_type(ty).filter(|(other, _)| *other != variable).take(MOST_WAYS) {
+        for (other, text) in self.all_of_type(ty).filter(|(other, _)| *other != variable).take(MOST_WAYS) {
             let reads = Variables::from_iter([other]);
             meant.push(Piece { text: format!("{name} := {text}"), reads, writes: writes.clone() });
         }
@@ -205,7 +212,7 @@ impl Writer<'_> {
                 let mut longer = Vec::new();
                 for (text, reads) in &ways {
                     let comma = if text.is_empty() { "" } else { ", " };
-                    for (one, name) in of_type(wanted) {
+                    for (one, name) in self.all_of_type(wanted) {
                         let mut more = reads.clone();
                         more.insert(one);
                         longer.push((format!("{text}{comma}{name}"), more));
@@ -223,11 +230,11 @@ impl Writer<'_> {
 
     /// Each value of a small type for the elements of an array, wherever elements are asked for or changed.
     fn other_elements(&self, array: VariableId, ty: TypeId, pieces: &Pieces, meant: &mut Vec<Piece>) {
-        let values = self.scope.variables.iter().enumerate().filter(|(_, one)| one.ty == ty).take(3);
-        let values: Vec<(String, Option<VariableId>)> =
-            values.map(|(at, one)| (one.name.clone(), Some(VariableId(at as u32)))).collect();
+        const MOST_VALUES: usize = 3;
+        let variables = self.all_of_type(ty).take(MOST_VALUES);
+        let variables = variables.map(|(variable, name)| (name.to_owned(), Some(variable)));
         let constants = self.constants_of(ty).into_iter().map(|one| (one, None));
-        let values: Vec<(String, Option<VariableId>)> = constants.chain(values).collect();
+        let values: Vec<(String, Option<VariableId>)> = constants.chain(variables).collect();
         for (index, reads) in &pieces.indices {
             for (other, variable) in &values {
                 let text = format!("{}[{index}] := {other}", self.scope[array].name);
