@@ -5,7 +5,6 @@
 //! counted in states, never in time: the same model gives the same answers.
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 
 use cover::{Example, Opened, Subject};
 use explore::{Limits, Outcome};
@@ -14,7 +13,7 @@ use logic::Property;
 use lts::{LabelId, Lts, Progress, StateId};
 use model::{Mutant, Slot, Telling};
 use rayon::prelude::*;
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::FxHashSet;
 use source::Sources;
 
 use crate::bad_runs::{BadRun, BadRuns};
@@ -61,8 +60,8 @@ pub struct Cure {
     pub stuck: bool,
     /// A gate that is never used any more.
     pub silenced: Option<String>,
-    /// The behaviour after the change: the same number for strongly bisimilar systems, and hardly ever for others.
-    pub system: u64,
+    /// The behaviour after the change: the same number for strongly bisimilar systems, and for no others.
+    pub system: usize,
 }
 
 /// What came of all changes.
@@ -96,6 +95,7 @@ pub fn what_ifs(
         run.into_iter().for_each(|run| asked.bad.add(run));
     }
     let mut found = WhatIfs::default();
+    let mut systems = Systems::default();
     let mut work = 0;
     // The larger the systems, the sooner the work is done.
     let size = (most_work / most / 2).clamp(4, ROUND);
@@ -112,7 +112,9 @@ pub fn what_ifs(
         found.tried += tried.len();
         for one in tried {
             work += OPENING + one.states;
-            found.cures.extend(one.cure);
+            if let Some((cure, system)) = one.cure {
+                found.cures.push(Cure { system: systems.number(system), ..cure });
+            }
             one.bad.into_iter().for_each(|run| asked.bad.add(run));
         }
     }
@@ -131,7 +133,8 @@ struct Asked {
 #[derive(Default)]
 struct Tried {
     states: usize,
-    cure: Option<Cure>,
+    /// A cure, and the smallest system that does the same; its number is still to be given.
+    cure: Option<(Cure, Lts)>,
     /// A run that no other change should leave possible.
     bad: Option<BadRun>,
 }
@@ -173,9 +176,10 @@ impl Violated<'_> {
                 alive: self.alive(&changed, asked.most, progress).unwrap_or(0.0),
                 stuck: !asked.deadlocks && has_deadlock(&found.lts),
                 silenced: before.names.iter().find(|name| !after.names.contains(*name)).cloned(),
-                system: signature(&found.lts),
+                system: 0,
             };
-            return Tried { states: 2 * states, cure: Some(cure), bad: None };
+            let reduced = bisim::reduce(&found.lts, bisim::Relation::Strong).unwrap_or(found.lts);
+            return Tried { states: 2 * states, cure: Some((cure, reduced)), bad: None };
         }
         Tried { states, ..Tried::default() }
     }
@@ -234,6 +238,25 @@ enum Judged {
     Unknown,
 }
 
+/// Different behaviours, each as the smallest system that has it.
+#[derive(Default)]
+struct Systems(Vec<Lts>);
+
+impl Systems {
+    /// The number of a system that is as small as it can be: that of one that does the same, if there is one.
+    fn number(&mut self, system: Lts) -> usize {
+        let size = |one: &Lts| (one.state_count(), one.transition_count());
+        let same = |one: &Lts| {
+            size(one) == size(&system)
+                && bisim::equivalent(one, &system, bisim::Relation::Strong).is_ok_and(|same| same)
+        };
+        self.0.iter().position(same).unwrap_or_else(|| {
+            self.0.push(system);
+            self.0.len() - 1
+        })
+    }
+}
+
 /// What comes after what in a system.
 struct Habits {
     pairs: FxHashSet<(String, String)>,
@@ -265,36 +288,4 @@ impl Habits {
 fn share(part: &FxHashSet<(String, String)>, whole: &FxHashSet<(String, String)>) -> f64 {
     let common = part.iter().filter(|one| whole.contains(*one)).count();
     if part.is_empty() { 1.0 } else { common as f64 / part.len() as f64 }
-}
-
-/// A number that strongly bisimilar systems share: states are told apart by what they can do, then by where that leads, until
-/// no more of them differ.
-fn signature(system: &Lts) -> u64 {
-    const MOST_ROUNDS: usize = 200;
-    let number = |what: &dyn Fn(&mut FxHasher)| {
-        let mut hasher = FxHasher::default();
-        what(&mut hasher);
-        hasher.finish()
-    };
-    let labels: Vec<u64> = system.labels().iter().map(|(_, text)| number(&|to| text.hash(to))).collect();
-    let mut numbers = vec![0_u64; system.state_count()];
-    let mut classes = 1;
-    for _ in 0..MOST_ROUNDS {
-        let mut next: Vec<u64> = Vec::with_capacity(numbers.len());
-        for state in system.states() {
-            let steps = system.outgoing(state).iter();
-            let mut steps: Vec<(u64, u64)> =
-                steps.map(|step| (labels[step.label.index()], numbers[step.target.index()])).collect();
-            steps.sort_unstable();
-            steps.dedup();
-            next.push(number(&|to| steps.hash(to)));
-        }
-        numbers = next;
-        let found = numbers.iter().collect::<FxHashSet<_>>().len();
-        if found == classes {
-            break;
-        }
-        classes = found;
-    }
-    numbers[system.initial().index()]
 }

@@ -103,7 +103,7 @@ fn reorder<'c>(
     }
     scored.sort_by(|left, right| right.0.total_cmp(&left.0));
     // Cures that come to the same thing are one answer: the others should not have to come after all of its places.
-    let mut known: FxHashMap<u64, i32> = FxHashMap::default();
+    let mut known: FxHashMap<usize, i32> = FxHashMap::default();
     for (score, best, _) in &mut scored {
         if let Some(best) = best {
             let before = known.entry(best.system).or_default();
