@@ -4,7 +4,7 @@ use std::fmt;
 
 use explain::Method;
 
-use super::{ActionSpan, Choice, ChoiceExit, Explanation};
+use super::{ActionSpan, Choice, ChoiceExit, Explanation, ValueChange};
 use crate::number::{count, grouped, seconds};
 
 const GREEN: &str = "32";
@@ -23,9 +23,9 @@ const MOST_LINES: usize = 22;
 /// The most characters of a suspect, and how many it has in any case.
 const MOST_CHARACTERS: usize = 42;
 const FEW_CHARACTERS: usize = 20;
-/// The most lines of changes of one step, and where what happens stands.
+/// The most lines of changes of one step, and where they begin.
 const MOST_CHANGES: usize = 2;
-const STEP_INDENT: usize = 10;
+const STEP_INDENT: usize = 11;
 /// Sentences are broken here.
 const MOST_COLUMNS: usize = 80;
 /// The most properties.
@@ -357,15 +357,18 @@ impl Explanation {
             matter => writeln!(out, "\n{}, {matter} of which matter (→):", self.paint(BOLD, &title))?,
         }
         // Long stretches that don't matter are left out, and the middle of what is too long all the same.
-        let lines = |at: usize| self.step_lines(at).len();
+        let turn = self.steps.iter().position(|step| step.tag == "incorrect");
+        let lines: Vec<Vec<String>> =
+            (0..self.steps.len()).map(|at| self.step_lines(at, turn == Some(at))).collect();
         let is_end = |at: usize| at == 0 || at + 1 == self.steps.len();
-        let everything: usize = (0..self.steps.len()).map(lines).sum();
+        let everything: usize = lines.iter().map(Vec::len).sum();
         let mut shown: Vec<usize> = (0..self.steps.len())
             .filter(|&at| self.all || everything <= MOST_LINES || self.steps[at].matters || is_end(at))
             .collect();
-        while !self.all && shown.len() > 4 && shown.iter().map(|&at| lines(at)).sum::<usize>() > MOST_LINES {
+        let mut height: usize = shown.iter().map(|&at| lines[at].len()).sum();
+        while !self.all && shown.len() > 4 && height > MOST_LINES {
             // The end tells more than the beginning.
-            shown.remove(shown.len() / 3);
+            height -= lines[shown.remove(shown.len() / 3)].len();
         }
         let mut next = 0;
         for at in 0..self.steps.len() {
@@ -376,7 +379,7 @@ impl Explanation {
             }
             if shown.binary_search(&at).is_ok() {
                 self.write_skipped(out, next, at)?;
-                self.step_lines(at).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+                lines[at].iter().try_for_each(|line| writeln!(out, "{line}"))?;
                 next = at + 1;
             }
         }
@@ -408,13 +411,13 @@ impl Explanation {
         writeln!(out, "         {}", self.paint(DIM, &note))
     }
 
-    /// A step, broken at the last column: what happens, who takes part, what has other values then.
-    fn step_lines(&self, at: usize) -> Vec<String> {
+    /// A step, broken at the last column: what happens, who takes part, what has other values then. It may be the one that turns
+    /// incorrect.
+    fn step_lines(&self, at: usize, turns: bool) -> Vec<String> {
         let step = &self.steps[at];
         let mark = if step.matters { "→" } else { " " };
         let places = step.actions.iter().map(|action| format!("{}:{}", action.who(), action.line));
         let places = places.collect::<Vec<_>>().join(", ");
-        let turns = self.steps.iter().position(|step| step.tag == "incorrect") == Some(at);
         let lost = match self.method == Method::Counterexample.name() {
             _ if !turns => "",
             true => "← no way back",
@@ -422,36 +425,32 @@ impl Explanation {
         };
         let aside: Vec<&str> = [&places[..], lost].into_iter().filter(|text| !text.is_empty()).collect();
         let aside = aside.join("  ");
+        let indent = " ".repeat(STEP_INDENT);
+        let room = MOST_COLUMNS - STEP_INDENT;
+        let style = Self::colour_of(step.tag);
         let label = format!("{:<24}", step.label);
-        let begin = format!("  {mark} {:>4}  {}", at + 1, self.paint(Self::colour_of(step.tag), &label));
-        let fits = STEP_INDENT + label.chars().count() + 2 + aside.chars().count() <= MOST_COLUMNS;
-        let mut lines = match fits {
-            true => vec![format!("{begin}  {aside}").trim_end().to_owned()],
-            false => vec![begin.trim_end().to_owned()],
-        };
-        let indent = " ".repeat(STEP_INDENT + 1);
-        if !fits {
-            lines.extend(
-                lines_of(&aside, MOST_COLUMNS - indent.len()).iter().map(|line| format!("{indent}{line}")),
-            );
+        let begin = format!("  {mark} {:>4}  ", at + 1);
+        let fits = begin.chars().count() + label.chars().count() + 2 + aside.chars().count() <= MOST_COLUMNS;
+        let mut lines = Vec::new();
+        if fits {
+            lines.push(format!("{begin}{}  {aside}", self.paint(style, &label)).trim_end().to_owned());
+        } else {
+            for (number, part) in lines_of(&step.label, room).iter().enumerate() {
+                let before = if number == 0 { &begin } else { &indent };
+                lines.push(format!("{before}{}", self.paint(style, part)));
+            }
+            let aside = lines_of(&aside, room);
+            lines.extend(aside.iter().filter(|line| !line.is_empty()).map(|line| format!("{indent}{line}")));
         }
-        let room = MOST_COLUMNS - indent.len();
-        // A change stands on one line if it fits.
-        let whole = |change: &super::ValueChange| match change.text() {
-            text if text.chars().count() < room => text.replace(' ', "\u{a0}"),
-            text => text,
-        };
-        let changes: Vec<String> = step.changes.iter().map(whole).collect();
-        let mut changes = match changes.is_empty() {
-            true => Vec::new(),
-            false => lines_of(&changes.join(", "), room),
-        };
-        changes.iter_mut().for_each(|line| *line = line.replace('\u{a0}', " "));
-        if !self.all && changes.len() > MOST_CHANGES {
-            changes.truncate(MOST_CHANGES);
-            changes[MOST_CHANGES - 1].push_str(" …");
+        if !step.changes.is_empty() {
+            let mut changes = change_lines(&step.changes, room);
+            if !self.all && changes.len() > MOST_CHANGES {
+                changes = change_lines(&step.changes, room - 2);
+                changes.truncate(MOST_CHANGES);
+                changes[MOST_CHANGES - 1].push_str(" …");
+            }
+            lines.extend(changes.iter().map(|line| format!("{indent}{}", self.paint(DIM, line))));
         }
-        lines.extend(changes.iter().map(|line| format!("{indent}{}", self.paint(DIM, line))));
         let values = step.values.iter();
         lines.extend(
             values
@@ -494,6 +493,16 @@ impl Explanation {
 
 pub(super) fn short(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
+}
+
+/// What has other values, in lines of at most so many characters. A change stands on one line if it fits.
+fn change_lines(changes: &[ValueChange], most: usize) -> Vec<String> {
+    let whole = |change: &ValueChange| match change.text() {
+        text if text.chars().count() < most => text.replace(' ', "\u{a0}"),
+        text => text,
+    };
+    let changes: Vec<String> = changes.iter().map(whole).collect();
+    lines_of(&changes.join(", "), most).iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 /// A sentence in lines of at most so many characters, broken between words where that is possible.
