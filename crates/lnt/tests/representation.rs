@@ -639,6 +639,104 @@ fn received_values_come_from_sets_that_guards_name() {
     }
 }
 
+/// Values that patterns take apart come from sets in which guards look for their parts, whoever else fixes some of them.
+#[test]
+fn patterns_take_their_parts_from_sets() {
+    let network = |container: &str, number: &str, receive: &str| {
+        format!(
+            "module m is
+            !nat_sup 5
+            type number is range 0 .. {number} of nat with \"==\" end type
+            type size is range 0 .. 99 of nat with \"==\" end type
+            type name is range 0 .. 3 of nat with \"==\" end type
+            type message is
+               bye, ask (from : name, n : number), tell (n : number, from : name, b : bool)
+               with \"==\", \"<\"
+            end type
+            type packet is packet (n : number, to : name), lost with \"==\", \"<\" end type
+            type envelope is envelope (to : name, k : size), other (k : size, to : name) with \"==\", \"<\" end type
+            type messages is {container} of message with \"insert\", \"member\", \"length\" end type
+            type packets is {container} of packet with \"insert\", \"member\" end type
+            type envelopes is {container} of envelope with \"insert\", \"member\" end type
+            channel link is (message, size) end channel
+            process NODE [SEND, RECEIVE : link] (me, other : name) is
+               var m : message, n : number, to : name, k : size, b : bool in
+                  SEND (ask (me, 1), 70);
+                  loop select
+                     RECEIVE (?ask (to, n), 1) where to == other; SEND (tell (n, me, n == 1), 1)
+                  []
+                     RECEIVE (?tell (n, any name, b), 1); SEND (ask (me, n), 2)
+                  []
+                     RECEIVE (ask (other, 1), ?k); SEND (bye, k)
+                  []
+                     RECEIVE (?m, 70); use m
+                  end select end loop
+               end var
+            end process
+            process NETWORK [SEND, RECEIVE : link] is
+               var s : messages, e : envelopes, p : packets, m : message, n : number, k : size, to : name, b : bool in
+                  s := {{}}; e := {{}}; p := {{}};
+                  n := 0; k := 0; to := 0; b := false; m := bye; use m, n, k, to, b;
+                  loop select
+                     SEND (?m, ?k) where length (s) < 4;
+                     s := insert (m, s);
+                     e := insert (envelope (1, k), e);
+                     e := insert (other (k, 2), e);
+                     p := insert (packet (1, 2), p)
+                  []
+                     {receive}
+                  end select end loop
+               end var
+            end process
+            process MAIN [SEND, RECEIVE : link] is
+               par SEND, RECEIVE in
+                  par NODE [...] (1, 2) || NODE [...] (2, 1) end par
+               || NETWORK [...]
+               end par
+            end process
+            end module"
+        )
+    };
+    let receipts = [
+        "RECEIVE (?ask (to, n), 1) where member (ask (to, n), s)",
+        "RECEIVE (?tell (n, to, b), 1) where member (tell (n, to, b), s) [] RECEIVE (?bye, 70) where member (bye, s)",
+        // Parts in another order, parts that others fix, parts that are asked for nowhere.
+        "RECEIVE (?ask (to, n), 1) where member (packet (n, to), p)",
+        "RECEIVE (?ask (to, 1), ?k) where member (envelope (to, k), e)",
+        "RECEIVE (?ask (to, n), ?k) where member (other (k, to), e) and (n == 1)",
+        "RECEIVE (?ask (to, any number), ?k) where member (envelope (to, k), e)",
+        "RECEIVE (?tell (n, to, true), 1) where member (ask (to, n), s)",
+        "RECEIVE (?m as ask (to, n), ?k) where member (m, s) and member (envelope (1, k), e)",
+        "RECEIVE (?ask (2, n), ?k) where member (tell (n, 2, b), s) or member (ask (2, n), s)",
+        "RECEIVE (?ask (to, n), ?k) where member (envelope (1, k), e) and member (ask (to, n), s)",
+        "m := any message; only if member (m, s) then RECEIVE (m, 70) end if",
+        "m := any message; n := 1; only if member (m, s) and (n == 1) then RECEIVE (m, ?k) end if",
+    ];
+    for container in ["sorted set", "set", "list"] {
+        for receive in receipts {
+            let (.., found) = compare(&network(container, "3", receive), true);
+            assert!(found.steps.iter().any(|steps| steps.len() > 1), "{container}, {receive}");
+            // Messages of several words, which nobody could try one after the other, make the same steps.
+            if !["?k", "any message"].iter().any(|open| receive.contains(open)) {
+                let system = |number: &str| {
+                    let text = network(container, number, receive);
+                    let program =
+                        Loader::new().load_text("drawn.lnt", &text, &mut Sources::new()).unwrap().program;
+                    let main = program.main().unwrap();
+                    let options = Options { eager: true, ..Options::default() };
+                    let model = LntModel::new(program, main, &options).unwrap();
+                    let found = explore(&model, &Limits::default(), &Progress::new());
+                    assert_eq!(found.outcome, Outcome::Complete, "{container}, {receive}");
+                    let mut system = Vec::new();
+                    lts::write_aut(&found.lts, &mut system).unwrap();
+                    String::from_utf8(system).unwrap()
+                };
+                assert_eq!(system("2000000000"), system("3"), "{container}, {receive}");
+            }
+        }
+    }
+}
+
 /// Steps that follow from a value chosen silently are told value by value, whoever the partners are.
 #[test]
 fn values_chosen_silently_keep_their_order() {

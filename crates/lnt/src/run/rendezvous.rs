@@ -10,7 +10,7 @@
 use rustc_hash::FxHashSet;
 
 use super::shortcuts::{Rest, Shortcuts, directly_at_action};
-use super::sources::choosing;
+use super::sources::{choosing, never_meet};
 use crate::compile::code::{Code, ForkKind, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation};
 
@@ -140,6 +140,7 @@ pub fn configuration(
     let rendezvous = listing.of_region(0)?;
     let mut found = listing.found;
     found.rendezvous = rendezvous;
+    found.rendezvous.retain(|one| !never_meet(code, types, &one.participants));
     leave_choices_to_others(code, &mut found);
     Some(found)
 }

@@ -8,7 +8,7 @@
 
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
-use crate::compile::types::{Kind, Representation, Storage};
+use crate::compile::types::{Kind, Representation, Storage, mask_of};
 use crate::run::rendezvous::{Participant, range_of};
 use crate::run::successors::{code_never_fails, patterns_never_fail};
 use crate::typed::{Builtin, TypeId};
@@ -31,10 +31,31 @@ pub struct Source {
     pub words: u32,
     /// What an element has to look like.
     pub element: Vec<Piece>,
+    /// The open places whose values are put together from parts.
+    pub wholes: Vec<Whole>,
     /// Whether candidates come in ascending order, each once.
     pub ascending: bool,
     /// Whether the guard that names it asks for nothing else: it holds for all candidates.
     pub decides: bool,
+}
+
+/// A value that is put together from parts of an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    pub place: u32,
+    /// For each of its words, bits that patterns fix, and what they are; all others come from parts, or are 0.
+    pub fixed: Vec<(u32, u32)>,
+    /// Whether offers know it by the number of a row.
+    pub wide: bool,
+}
+
+/// Bits of what is received: the place, which word of it, the lowest bit, and the bits shifted down to bit 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub place: u32,
+    pub word: u32,
+    pub shift: u32,
+    pub mask: u32,
 }
 
 /// What a word of an element has to be, or several.
@@ -44,7 +65,11 @@ pub enum Piece {
     Open(u32),
     /// The words of the value of an open place: how many.
     OpenWide(u32, u32),
-    /// The value of a slot.
+    /// A part of the value of an open place.
+    OpenPart(Part),
+    /// A part of a value of one word that somebody else fixes.
+    Fixed(Part),
+    /// The value of a slot before anything is received.
     Slot(u32),
     Constant(u32),
     /// A packed value: what lies outside of its fields, and each with its lowest bit and its bits shifted down.
@@ -57,7 +82,9 @@ pub enum Piece {
 /// A word, symbolically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Word {
+    /// The value of a slot before anything is received.
     Slot(u32),
+    Received(Part),
     /// What one of some slots has: the first one, and how many.
     OneOf(u32, u32),
     Constant(u32),
@@ -89,11 +116,13 @@ impl Word {
     }
 }
 
-/// A path through a guard.
-#[derive(Clone)]
+/// A path through patterns and a guard.
+#[derive(Clone, Default)]
 struct Path {
     at: u32,
     stack: Vec<Word>,
+    /// Slots that have other values than before anything was received.
+    slots: Vec<(u32, Word)>,
     /// Functions that are being run: where to go on, and their variables.
     calls: Vec<(u32, Vec<Word>)>,
     holding: Vec<Word>,
@@ -101,24 +130,37 @@ struct Path {
     failed: bool,
 }
 
+impl Path {
+    fn load(&self, slot: u32) -> Word {
+        let changed = self.slots.iter().rev().find(|(changed, _)| *changed == slot);
+        changed.map_or(Word::Slot(slot), |(_, word)| word.clone())
+    }
+
+    fn store(&mut self, slot: u32, words: Vec<Word>) {
+        self.slots.extend((slot..).zip(words));
+    }
+}
+
 /// Looks for a source of all values that a rendezvous leaves open.
 pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -> Option<Source> {
     if open.is_empty() || participants.iter().any(|one| !one.way.is_empty()) {
         return None;
     }
-    let code = &compiled.code;
+    let (code, types) = (&compiled.code, &compiled.types);
     let action = |one: &Participant| &code.actions[one.action as usize];
     if !participants.iter().all(|one| patterns_never_fail(code, action(one))) {
         return None;
     }
-    asked_first(code, participants).into_iter().find_map(|(number, one)| {
-        let guard = action(one).guard?;
-        let only = only(code, &compiled.types, guard).map(|(condition, _)| condition);
-        necessary(code, &compiled.types, guard, &action(one).offers)?.into_iter().find_map(|condition| {
-            let decides = only.as_ref() == Some(&condition);
+    asked_first(code, participants).into_iter().find_map(|(participant, one)| {
+        let offers = &action(one).offers;
+        let start = Path { at: action(one).guard?, ..having_received(code, types, offers)? };
+        let only = only(code, types, start.clone()).map(|(condition, _)| condition);
+        let conditions = necessary(code, types, start, offers)?;
+        conditions.iter().find_map(|condition| {
+            let decides = only.as_ref() == Some(condition);
             let Word::Member { element, set, ty } = condition else { return None };
-            let Word::Slot(slot) = *set else { return None };
-            let shape = &compiled.types[ty];
+            let &Word::Slot(slot) = &**set else { return None };
+            let shape = &types[*ty];
             let (Kind::List { sorted, set, .. }, Storage::Row) = (&shape.kind, shape.storage) else {
                 return None;
             };
@@ -126,16 +168,184 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             if words as usize != element.len() {
                 return None;
             }
-            let element = pieces(compiled, one, open, &element)?;
+            let element = pieces(compiled, offers, open, element)?;
             let mut found = Vec::new();
             element.iter().for_each(|piece| open_places(piece, &mut found));
+            found.dedup();
             let mut each = found.clone();
             each.sort_unstable();
             each.dedup();
-            let ascending = *sorted && *set && found == open;
-            let participant = number;
-            (each == open).then_some(Source { participant, slot, words, element, ascending, decides })
+            if each != open {
+                return None;
+            }
+            let wholes = wholes(types, offers, &element, &conditions)?;
+            let in_order = wholes.is_empty() || matches!(&element[..], [piece] if is_as_received(piece));
+            let ascending = *sorted && *set && found == open && in_order;
+            Some(Source { participant, slot, words, element, wholes, ascending, decides })
         })
+    })
+}
+
+/// A path on which an action has received all that it offers to; nothing if a pattern can be matched in several ways, or
+/// can't be followed.
+fn having_received(code: &Code, types: &[Representation], offers: &[(OfferCode, TypeId)]) -> Option<Path> {
+    let mut path = Path::default();
+    for (place, &(offer, ty)) in offers.iter().enumerate() {
+        match offer {
+            OfferCode::Variable(slot) => path.store(slot, received(types, place, ty).collect()),
+            OfferCode::Pattern { address, .. } => {
+                let stack = received(types, place, ty).collect();
+                path = matching(code, types, Path { at: address, stack, ..path })?;
+                path.stack.clear();
+            }
+            _ => {}
+        }
+    }
+    Some(path)
+}
+
+/// Whether the patterns of participants keep them apart, whatever is received, and nothing that they offer can fail.
+pub fn never_meet(code: &Code, types: &[Representation], participants: &[Participant]) -> bool {
+    let action = |one: &Participant| &code.actions[one.action as usize];
+    let is_computed = |offer: &(OfferCode, TypeId)| matches!(offer.0, OfferCode::Computed(_));
+    let harmless = |one: &Participant| {
+        one.way.is_empty()
+            && !action(one).offers.iter().any(is_computed)
+            && patterns_never_fail(code, action(one))
+    };
+    if !participants.iter().all(harmless) {
+        return false;
+    }
+    let mut known: Vec<(Part, u32)> = Vec::new();
+    for one in participants {
+        let offers = &action(one).offers;
+        let constants = offers.iter().enumerate().filter_map(|(place, &(offer, ty))| match offer {
+            OfferCode::Constant(value) if types[ty.index()].storage != Storage::Wide => {
+                Some((whole(types, place, ty).next()?, value))
+            }
+            _ => None,
+        });
+        known.extend(constants);
+        if let Some(path) = having_received(code, types, offers) {
+            known.extend(path.holding.iter().filter_map(fixed_part));
+        }
+    }
+    known.iter().enumerate().any(|(number, &(one, value))| {
+        known[..number].iter().any(|&(other, other_value)| {
+            let common = one.mask << one.shift & other.mask << other.shift;
+            (one.place, one.word) == (other.place, other.word)
+                && (value << one.shift ^ other_value << other.shift) & common != 0
+        })
+    })
+}
+
+/// A part that a condition fixes, and what it has to be.
+fn fixed_part(condition: &Word) -> Option<(Part, u32)> {
+    let Word::Equal(words) = condition else { return None };
+    match **words {
+        (Word::Received(part), Word::Constant(value)) | (Word::Constant(value), Word::Received(part)) => {
+            (value & !part.mask == 0).then_some((part, value))
+        }
+        _ => None,
+    }
+}
+
+/// The words of what is received at a place.
+fn whole(types: &[Representation], place: usize, ty: TypeId) -> impl Iterator<Item = Part> {
+    let words = types[ty.index()].leaves.iter().zip(0..);
+    words.map(move |(&bits, word)| Part { place: place as u32, word, shift: 0, mask: mask_of(bits) })
+}
+
+fn received(types: &[Representation], place: usize, ty: TypeId) -> impl Iterator<Item = Word> {
+    whole(types, place, ty).map(Word::Received)
+}
+
+/// The only path through a pattern that matches.
+fn matching(code: &Code, types: &[Representation], start: Path) -> Option<Path> {
+    let mut todo = vec![start];
+    let mut found = None;
+    let mut ops = 0;
+    while let Some(mut path) = todo.pop() {
+        loop {
+            ops += 1;
+            if ops > MOST_OPS {
+                return None;
+            }
+            match step(code, types, &mut path, &mut todo)? {
+                Next::On => {}
+                Next::Decided(Word::Constant(0)) => break,
+                Next::Decided(Word::Constant(_)) if found.is_none() => {
+                    found = Some(path);
+                    break;
+                }
+                Next::Decided(_) => return None,
+            }
+        }
+    }
+    found
+}
+
+/// How the values are put together of which an element has only parts; nothing if some bits are in no part.
+fn wholes(
+    types: &[Representation],
+    offers: &[(OfferCode, TypeId)],
+    element: &[Piece],
+    conditions: &[Word],
+) -> Option<Vec<Whole>> {
+    let mut parts = Vec::new();
+    element.iter().for_each(|piece| open_parts(piece, &mut parts));
+    let mut wholes: Vec<Whole> = Vec::new();
+    for place in parts.iter().map(|part| part.place) {
+        if wholes.iter().any(|whole| whole.place == place) {
+            continue;
+        }
+        let shape = &types[offers[place as usize].1.index()];
+        let mut fixed = vec![(0, 0); shape.words() as usize];
+        for (part, value) in conditions.iter().filter_map(fixed_part).filter(|(part, _)| part.place == place)
+        {
+            let (mask, bits) = &mut fixed[part.word as usize];
+            *mask |= part.mask << part.shift;
+            *bits |= value << part.shift;
+        }
+        let mut known: Vec<u32> = fixed.iter().map(|&(mask, _)| mask).collect();
+        for part in parts.iter().filter(|part| part.place == place) {
+            known[part.word as usize] |= part.mask << part.shift;
+        }
+        if shape.conditional || !is_known(shape, &fixed, &known) {
+            return None;
+        }
+        wholes.push(Whole { place, fixed, wide: shape.storage == Storage::Wide });
+    }
+    Some(wholes)
+}
+
+/// Whether all bits of a constructed value are known that are not always 0.
+fn is_known(shape: &Representation, fixed: &[(u32, u32)], known: &[u32]) -> bool {
+    let Kind::Constructed(constructors) = &shape.kind else { return false };
+    let is_whole = |word: usize| known[word] == mask_of(shape.leaves[word]);
+    let tag_mask = mask_of(shape.leaves[0]);
+    let (tag_shift, tag_mask) = match shape.storage {
+        Storage::Packed => (shape.tag_shift, tag_mask.checked_shr(shape.tag_shift).unwrap_or(0)),
+        Storage::Wide => (0, tag_mask),
+        Storage::Scalar | Storage::Row => return false,
+    };
+    let tag = match (constructors.len(), fixed[0]) {
+        (1, _) => 0,
+        (_, (mask, bits)) if mask >> tag_shift & tag_mask == tag_mask => bits >> tag_shift & tag_mask,
+        _ => return false,
+    };
+    let Some(fields) = shape.fields.get(tag as usize) else { return false };
+    fields.iter().all(|field| match shape.storage {
+        Storage::Packed => known[0] >> field.at & field.mask == field.mask,
+        _ => (field.at..field.at + field.words).all(|word| is_whole(word as usize)),
+    })
+}
+
+/// Whether the fields of a packed element are those of an open value, where they lie in it.
+fn is_as_received(piece: &Piece) -> bool {
+    let Piece::Packed { fields, .. } = piece else { return false };
+    fields.iter().all(|(shift, mask, field)| {
+        matches!(field, Piece::OpenPart(part) if part.word == 0 && (part.shift, part.mask) == (*shift, *mask))
     })
 }
 
@@ -206,24 +416,22 @@ impl Bounds {
         all.all(|bound| matches!(bound, Bound::Word(_)))
     }
 
-    /// Adds what a condition on the value of a slot says. `fixed` tells whether another slot stays as it is.
-    fn learn(&mut self, condition: &Word, own: u32, fixed: impl Fn(u32) -> bool) {
+    /// Adds what a condition on a word says. `fixed` tells whether a slot stays as it is.
+    fn learn(&mut self, condition: &Word, own: &Word, fixed: impl Fn(u32) -> bool) {
         let bound = |word: &Word| match *word {
             Word::Constant(value) => Some(Bound::Word(value)),
-            Word::Slot(slot) if slot != own && fixed(slot) => Some(Bound::Slot(slot)),
+            Word::Slot(slot) if fixed(slot) => Some(Bound::Slot(slot)),
             Word::OneOf(first, count) => {
-                let mut slots = first..first + count;
-                slots.all(|slot| slot != own && fixed(slot)).then_some(Bound::OneOf(first, count))
+                (first..first + count).all(&fixed).then_some(Bound::OneOf(first, count))
             }
             _ => None,
         };
-        let own = Word::Slot(own);
         let (words, below, above) = match condition {
             Word::Less(words) => (words, &mut self.below, &mut self.above),
             Word::LessEqual(words) => (words, &mut self.most, &mut self.least),
             Word::Equal(words) => {
-                let other = if words.0 == own { bound(&words.1) } else { bound(&words.0) };
-                if words.0 == own || words.1 == own {
+                let other = if words.0 == *own { bound(&words.1) } else { bound(&words.0) };
+                if words.0 == *own || words.1 == *own {
                     self.most.extend(other);
                     self.least.extend(other);
                 }
@@ -231,9 +439,9 @@ impl Bounds {
             }
             _ => return,
         };
-        if words.0 == own {
+        if words.0 == *own {
             below.extend(bound(&words.1));
-        } else if words.1 == own {
+        } else if words.1 == *own {
             above.extend(bound(&words.0));
         }
     }
@@ -249,7 +457,9 @@ pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     }
     for (_, one) in asked_first(code, participants) {
         let Some(guard) = action(one).guard else { continue };
-        let Some(conditions) = necessary(code, types, guard, &action(one).offers) else { continue };
+        let offers = &action(one).offers;
+        let Some(path) = having_received(code, types, offers) else { continue };
+        let Some(conditions) = necessary(code, types, Path { at: guard, ..path }, offers) else { continue };
         let is_fixed = |slot: u32| {
             participants.iter().flat_map(|one| &action(one).offers).all(|&(offer, ty)| match offer {
                 OfferCode::Variable(first) => !(first..first + types[ty.index()].words()).contains(&slot),
@@ -258,10 +468,11 @@ pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             })
         };
         for (bounds, &place) in found.iter_mut().zip(open) {
-            let (offer, ty) = action(one).offers[place as usize];
-            let OfferCode::Variable(slot) = offer else { continue };
+            let ty = offers[place as usize].1;
             if types[ty.index()].ordered && types[ty.index()].words() == 1 {
-                conditions.iter().for_each(|condition| bounds.learn(condition, slot, is_fixed));
+                for own in received(types, place as usize, ty) {
+                    conditions.iter().for_each(|condition| bounds.learn(condition, &own, is_fixed));
+                }
             }
         }
     }
@@ -272,69 +483,62 @@ pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
 fn open_places(piece: &Piece, found: &mut Vec<u32>) {
     match piece {
         Piece::Open(place) | Piece::OpenWide(place, _) => found.push(*place),
+        Piece::OpenPart(part) => found.push(part.place),
         Piece::Packed { fields, .. } => fields.iter().for_each(|(_, _, field)| open_places(field, found)),
-        Piece::Slot(_) | Piece::Constant(_) => {}
+        Piece::Fixed(_) | Piece::Slot(_) | Piece::Constant(_) => {}
+    }
+}
+
+/// The parts of open values in a piece.
+fn open_parts(piece: &Piece, found: &mut Vec<Part>) {
+    match piece {
+        Piece::OpenPart(part) => found.push(*part),
+        Piece::Packed { fields, .. } => fields.iter().for_each(|(_, _, field)| open_parts(field, found)),
+        _ => {}
     }
 }
 
 /// What the words of an element have to be.
-fn pieces(compiled: &Compiled, one: &Participant, open: &[u32], words: &[Word]) -> Option<Vec<Piece>> {
-    let offers = &compiled.code.actions[one.action as usize].offers;
-    // The place that keeps its value in a slot, from the first one on.
-    let received = |slot: u32| {
-        offers.iter().enumerate().find_map(|(place, &(offer, ty))| match offer {
-            OfferCode::Variable(first) => {
-                let shape = &compiled.types[ty.index()];
-                (first..first + shape.words()).contains(&slot).then_some((place as u32, first, shape))
-            }
-            _ => None,
-        })
-    };
-    let mut pieces = Vec::new();
+fn pieces(
+    compiled: &Compiled,
+    offers: &[(OfferCode, TypeId)],
+    open: &[u32],
+    words: &[Word],
+) -> Option<Vec<Piece>> {
+    let mut found = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
-        pieces.push(match word {
-            &Word::Slot(slot) => match received(slot) {
-                None => Piece::Slot(slot),
-                Some((place, first, shape)) if shape.storage == Storage::Wide => {
-                    let whole = (first..first + shape.words()).map(Word::Slot);
-                    if !whole.eq(words[at - 1..].iter().take(shape.words() as usize).cloned())
-                        || !open.contains(&place)
-                    {
-                        return None;
+        found.push(match word {
+            &Word::Received(part) => {
+                let ty = offers[part.place as usize].1;
+                let shape = &compiled.types[ty.index()];
+                let whole: Vec<Word> = received(&compiled.types, part.place as usize, ty).collect();
+                let is_whole = words[at - 1..].starts_with(&whole);
+                match (open.contains(&part.place), shape.storage) {
+                    (true, Storage::Wide) if is_whole => {
+                        at += whole.len() - 1;
+                        Piece::OpenWide(part.place, shape.words())
                     }
-                    at += shape.words() as usize - 1;
-                    Piece::OpenWide(place, shape.words())
+                    (true, _) if is_whole => Piece::Open(part.place),
+                    (true, _) => Piece::OpenPart(part),
+                    (false, Storage::Wide) => return None,
+                    (false, _) => Piece::Fixed(part),
                 }
-                Some((place, ..)) if open.contains(&place) => Piece::Open(place),
-                // It was received, but somebody fixes it: the slot has it by then.
-                Some(_) => Piece::Slot(slot),
-            },
+            }
+            &Word::Slot(slot) => Piece::Slot(slot),
             &Word::Constant(value) => Piece::Constant(value),
             Word::Packed(number, fields) => {
                 let pack = &compiled.code.packs[*number as usize];
-                let inner = pieces_of_fields(compiled, one, open, fields)?;
-                let fields =
-                    pack.fields.iter().zip(inner).map(|(&(shift, mask), piece)| (shift, mask, piece));
-                Piece::Packed { tag: pack.tag, fields: fields.collect() }
+                // Fields of packed values have one word each.
+                let fields = pack.fields.iter().zip(fields).map(|(&(shift, mask), field)| {
+                    let piece = pieces(compiled, offers, open, std::slice::from_ref(field))?.pop()?;
+                    Some((shift, mask, piece))
+                });
+                Piece::Packed { tag: pack.tag, fields: fields.collect::<Option<_>>()? }
             }
             _ => return None,
         });
-    }
-    Some(pieces)
-}
-
-/// Fields of packed values have one word each.
-fn pieces_of_fields(
-    compiled: &Compiled,
-    one: &Participant,
-    open: &[u32],
-    fields: &[Word],
-) -> Option<Vec<Piece>> {
-    let mut found = Vec::with_capacity(fields.len());
-    for field in fields {
-        found.extend(pieces(compiled, one, open, std::slice::from_ref(field))?);
     }
     Some(found)
 }
@@ -361,7 +565,9 @@ impl Choosing {
 /// How the value is chosen at an instruction: from a set, if the condition right behind it holds for nothing else.
 pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosing> {
     let Op::AnyValue(slot, ty) = code.ops[at as usize] else { return None };
-    let received = [(OfferCode::Variable(slot), ty)];
+    let chosen = [(OfferCode::Variable(slot), ty)];
+    let start = Path { at: at + 1, ..having_received(code, types, &chosen)? };
+    let own: Vec<Word> = received(types, 0, ty).collect();
     let shape = &types[ty.index()];
     let range = range_of(shape);
     let most = match (range, &shape.leaves[..]) {
@@ -370,7 +576,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
         _ => None,
     };
     let set = || {
-        necessary(code, types, at + 1, &received)?.into_iter().find_map(|condition| {
+        necessary(code, types, start.clone(), &chosen)?.into_iter().find_map(|condition| {
             let Word::Member { element, set, ty } = condition else { return None };
             let (Kind::List { sorted: true, set: true, .. }, Storage::Row) =
                 (&types[ty].kind, types[ty].storage)
@@ -378,7 +584,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
                 return None;
             };
             match *set {
-                Word::Slot(set) if element == [Word::Slot(slot)] => Some(set),
+                Word::Slot(set) if element == own => Some(set),
                 _ => None,
             }
         })
@@ -386,9 +592,9 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     let narrows = shape.ordered && !shape.conditional;
     match most.filter(|_| narrows).and_then(|most| Some((set()?, most))) {
         Some((set, most)) => {
-            let behind = only(code, types, at + 1).and_then(|(condition, behind)| match condition {
+            let behind = only(code, types, start.clone()).and_then(|(condition, behind)| match condition {
                 Word::Member { element, set: other, .. } => {
-                    (element == [Word::Slot(slot)] && *other == Word::Slot(set)).then_some(behind)
+                    (element == own && *other == Word::Slot(set)).then_some(behind)
                 }
                 _ => None,
             });
@@ -397,8 +603,8 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
         None => {
             let (first, count) = range?;
             let mut bounds = Bounds::default();
-            if narrows && let Some(conditions) = necessary(code, types, at + 1, &received) {
-                conditions.iter().for_each(|condition| bounds.learn(condition, slot, |_| false));
+            if narrows && let ([own], Some(conditions)) = (&own[..], necessary(code, types, start, &chosen)) {
+                conditions.iter().for_each(|condition| bounds.learn(condition, own, |_| false));
             }
             let last = first + count.checked_sub(1)?;
             // At least one value is left, though none will do.
@@ -408,11 +614,8 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     }
 }
 
-/// The condition whose code starts at an address, if there is a single path through it that tells nothing, and the address
-/// behind it.
-fn only(code: &Code, types: &[Representation], start: u32) -> Option<(Word, u32)> {
-    let mut path =
-        Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new(), failed: false };
+/// The condition that a path comes to, if there is no other way and nothing is told, and the address behind it.
+fn only(code: &Code, types: &[Representation], mut path: Path) -> Option<(Word, u32)> {
     let mut others = Vec::new();
     for _ in 0..MOST_OPS {
         if matches!(code.ops[path.at as usize], Op::Mark(_) | Op::Decide(_)) {
@@ -427,16 +630,14 @@ fn only(code: &Code, types: &[Representation], start: u32) -> Option<(Word, u32)
     None
 }
 
-/// Conditions that hold whenever the one does whose code starts at an address. Where one of them does not hold, nothing
-/// fails either: it is asked before anything that might. `received` are the slots whose values are open, with their types: a
-/// slot alone may be that of several variables.
+/// Conditions that hold whenever the one does whose code a path has come to. Where one of them does not hold, nothing fails
+/// either: it is asked before anything that might. `received` are the types of what was.
 fn necessary(
     code: &Code,
     types: &[Representation],
-    start: u32,
+    start: Path,
     received: &[(OfferCode, TypeId)],
 ) -> Option<Vec<Word>> {
-    let start = Path { at: start, stack: Vec::new(), calls: Vec::new(), holding: Vec::new(), failed: false };
     let mut todo = vec![start];
     let mut common: Option<Vec<Word>> = None;
     let (mut paths, mut ops) = (0, 0);
@@ -490,7 +691,8 @@ fn may_fail(code: &Code, types: &[Representation], path: &Path, received: &[(Off
         | Op::Return(_)
         | Op::Landings(_)
         | Op::Done
-        | Op::Require => false,
+        | Op::Require
+        | Op::Stop => false,
         op => !code.never_fails(op),
     }
 }
@@ -500,14 +702,13 @@ fn is_inside(types: &[Representation], array: TypeId, path: &Path, received: &[(
     let Kind::Array { lower, length, .. } = types[array.index()].kind else { return false };
     let range = match path.stack.last() {
         Some(&Word::Constant(index)) => Some((index, index)),
-        Some(&Word::Slot(slot)) => {
+        Some(own @ (Word::Slot(_) | Word::Received(_))) => {
             let mut bounds = Bounds::default();
-            path.holding.iter().for_each(|condition| bounds.learn(condition, slot, |_| false));
-            let own = received.iter().find(|(offer, _)| *offer == OfferCode::Variable(slot));
-            let whole = own.and_then(|(_, ty)| {
-                let (first, count) = range_of(&types[ty.index()])?;
-                Some((first, first + count.checked_sub(1)?))
-            });
+            path.holding.iter().for_each(|condition| bounds.learn(condition, own, |_| false));
+            let whole = match own {
+                Word::Received(part) => range_of_part(types, received, *part),
+                _ => None,
+            };
             bounds.narrow(whole.unwrap_or((0, u32::MAX)), |_| 0)
         }
         _ => None,
@@ -515,6 +716,16 @@ fn is_inside(types: &[Representation], array: TypeId, path: &Path, received: &[(
     range.is_some_and(|(first, last)| {
         lower <= i64::from(first) && (i64::from(last) - lower) < i64::try_from(length).unwrap_or(i64::MAX)
     })
+}
+
+/// The least and the greatest word of a part of what is received, if its type shows them.
+fn range_of_part(
+    types: &[Representation],
+    received: &[(OfferCode, TypeId)],
+    part: Part,
+) -> Option<(u32, u32)> {
+    let (first, count) = range_of(&types[received[part.place as usize].1.index()])?;
+    Some((first, first + count.checked_sub(1)?))
 }
 
 enum Next {
@@ -534,18 +745,36 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
     };
     match code.ops[at as usize] {
         Op::Push(value) => stack.push(Word::Constant(value)),
-        Op::LoadSlot(slot) => stack.push(Word::Slot(slot)),
-        Op::LoadSlots(slot, words) => stack.extend((slot..slot + words).map(Word::Slot)),
+        Op::LoadSlot(slot) => path.stack.push(path.load(slot)),
+        Op::LoadSlots(slot, words) => {
+            for slot in slot..slot + words {
+                path.stack.push(path.load(slot));
+            }
+        }
+        Op::StoreSlot(slot) => {
+            let words = keep(stack, 1)?;
+            path.store(slot, words);
+        }
+        Op::StoreSlots(slot, words) => {
+            let words = keep(stack, words as usize)?;
+            path.store(slot, words);
+        }
         Op::LoadPart(number) => {
             let part = code.parts[number as usize];
             if part.indexed {
                 stack.pop()?;
                 let (first, count) = part.whole;
-                let one = if part.words == 1 { Word::OneOf(first, count) } else { Word::Other };
+                let is_changed = path.slots.iter().any(|(slot, _)| (first..first + count).contains(slot));
+                let one = match part.words == 1 && !is_changed {
+                    true => Word::OneOf(first, count),
+                    false => Word::Other,
+                };
                 stack.resize(stack.len() + part.words as usize, one);
             } else {
                 let first = part.whole.0 + part.from;
-                stack.extend((first..first + part.words).map(Word::Slot));
+                for slot in first..first + part.words {
+                    path.stack.push(path.load(slot));
+                }
             }
         }
         Op::LoadLocal(local) => stack.push(calls.last()?.1.get(local as usize)?.clone()),
@@ -586,6 +815,11 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
                     let field = places.iter().position(|&place| place == (shift, mask));
                     field.and_then(|field| fields.get(field).cloned()).unwrap_or(Word::Other)
                 }
+                Word::Received(part) => Word::Received(Part {
+                    shift: part.shift + shift,
+                    mask: part.mask.checked_shr(shift).unwrap_or(0) & mask,
+                    ..part
+                }),
                 _ => Word::Other,
             });
         }
@@ -613,6 +847,10 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
         Op::Offset(_) | Op::Component(_) | Op::IsEmpty(_) | Op::Tail(_) | Op::IndexOffset(_) => {
             stack.pop()?;
             stack.push(Word::Other);
+        }
+        Op::Components(_, words) => {
+            stack.pop()?;
+            stack.resize(stack.len() + words as usize, Word::Other);
         }
         Op::Head(ty) => {
             stack.pop()?;
@@ -672,8 +910,8 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
         Op::Return(_) => path.at = calls.pop()?.0,
         Op::Mark(_) | Op::Decide(_) | Op::Landings(_) => {}
         Op::Done | Op::Require => return Some(Next::Decided(stack.pop()?)),
-        // A path that fails accepts nothing.
-        Op::Fail(_) | Op::Raise(_) => return Some(Next::Decided(Word::Constant(0))),
+        // A path that fails or gets stuck accepts nothing.
+        Op::Fail(_) | Op::Raise(_) | Op::Stop => return Some(Next::Decided(Word::Constant(0))),
         _ => return None,
     }
     Some(Next::On)

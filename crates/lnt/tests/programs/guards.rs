@@ -9,6 +9,11 @@ impl Drawing {
         if depth == 0 {
             return self.atom(scope);
         }
+        if self.chance.one_in(5)
+            && let Some(condition) = self.assembled(scope)
+        {
+            return condition;
+        }
         let inner = depth - 1;
         match self.chance.below(8) {
             0 => format!("not ({})", self.guard(inner, scope)),
@@ -103,6 +108,34 @@ impl Drawing {
             10 => self.condition(2, scope),
             _ => self.inside(&name, ty, scope, &others),
         }
+    }
+
+    /// What is received, put together as an element of a set that some variable holds.
+    fn assembled(&mut self, scope: &Scope) -> Option<String> {
+        let is_received = |ty: usize| scope.focus.iter().any(|one| one.1 == ty);
+        let mut ways = Vec::new();
+        for one in scope.variables.iter().filter(|one| !scope.focus.iter().any(|(name, _)| *name == one.name))
+        {
+            let Kind::Collection { element, .. } = self.types[one.ty].kind else { continue };
+            let Kind::Constructed { constructors, .. } = &self.types[element].kind else { continue };
+            let fitting =
+                constructors.iter().filter(|made| made.fields.iter().any(|field| is_received(field.1)));
+            ways.extend(fitting.map(|made| (made.clone(), one.name.clone())));
+        }
+        if ways.is_empty() {
+            return None;
+        }
+        let (made, set) = self.chance.pick(&ways).clone();
+        let mut unused = scope.focus.clone();
+        let fields: Vec<String> = made
+            .fields
+            .iter()
+            .map(|field| match unused.iter().position(|one| one.1 == field.1) {
+                Some(at) if !self.chance.one_in(8) => unused.remove(at).0,
+                _ => self.leaf(field.1, scope),
+            })
+            .collect();
+        Some(format!("member ({} ({}), {set})", made.name, fields.join(", ")))
     }
 
     /// A condition on a part of a value, or on what it is converted to.

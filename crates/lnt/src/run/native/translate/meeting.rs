@@ -21,7 +21,7 @@ use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
 use crate::run::rendezvous::{Participant, range_of, silent};
-use crate::run::sources::{Bounds, Choosing, Piece, Source, bounds, choosing, source};
+use crate::run::sources::{Bounds, Choosing, Piece, Source, Whole, bounds, choosing, source};
 use crate::typed::TypeId;
 
 /// As many values that nobody fixes are tried one after the other; more are to be named.
@@ -146,8 +146,14 @@ pub(super) struct Meeting<'b> {
     loops: Vec<Loop>,
     /// The number of the value that was chosen silently, if steps tell it.
     chosen: Option<Value>,
-    /// Slots of one word that the participant with the source receives, and the places of their values.
-    received: Vec<(u32, u32)>,
+}
+
+/// A value that is put together: its place, its words with the bits of each that are known already, and whether words are
+/// known by the number of a row.
+struct Gathered {
+    place: u32,
+    words: Vec<(u32, Value)>,
+    wide: bool,
 }
 
 /// A loop over values.
@@ -339,7 +345,6 @@ impl Translator<'_> {
                 nothing,
                 first_mark: None,
                 loops: Vec::new(),
-                received: Vec::new(),
                 chosen: None,
             }),
         };
@@ -426,7 +431,7 @@ impl Building<'_> {
                 }
             }
         }
-        self.go_through(participants, &opening, list, listed, &mut values)?;
+        self.go_through(&opening, list, listed, &mut values)?;
         let values: Vec<Value> = values.into_iter().collect::<Option<_>>()?;
         self.receive(participants, &values)?;
         let decides = |number: usize| {
@@ -571,7 +576,6 @@ impl Building<'_> {
     /// Goes through the values that nobody fixes.
     fn go_through(
         &mut self,
-        participants: &[Participant],
         opening: &Opening,
         list: Value,
         listed: Value,
@@ -585,17 +589,6 @@ impl Building<'_> {
             self.go_on_if(listed, nothing);
             let counted = self.begin_loop(&[listed])?[0];
             if let Some(source) = &opening.source {
-                let action = participants[source.participant].action;
-                let offers = self.compiled.code.actions[action as usize].offers.iter().enumerate();
-                self.meeting.as_mut()?.received = offers
-                    .filter_map(|(place, (offer, ty))| match *offer {
-                        OfferCode::Variable(slot) => {
-                            let wide = self.compiled.types[ty.index()].storage == Storage::Wide;
-                            (!wide).then_some((slot, place as u32))
-                        }
-                        _ => None,
-                    })
-                    .collect();
                 let words = self.builder.ins().imul_imm(counted, i64::from(source.words));
                 let base = self.element_address(list, words);
                 return self.take_apart(source, base, values);
@@ -618,6 +611,7 @@ impl Building<'_> {
 
     /// Takes the values that nobody fixes from an element of a set, if it looks as it has to.
     fn take_apart(&mut self, source: &Source, element: Value, values: &mut [Option<Value>]) -> Option<()> {
+        let mut wholes: Vec<Gathered> = source.wholes.iter().map(|whole| self.gathered(whole)).collect();
         let mut word = 0;
         for piece in &source.element {
             if let &Piece::OpenWide(place, words) = piece {
@@ -630,20 +624,55 @@ impl Building<'_> {
                 continue;
             }
             let value = self.builder.ins().load(types::I32, trusted(), element, offset(word));
-            self.take_apart_word(piece, value, values)?;
+            self.take_apart_word(piece, value, values, &mut wholes)?;
             word += 1;
+        }
+        for Gathered { place, words, wide } in wholes {
+            let words: Vec<Value> = words.into_iter().map(|(_, word)| word).collect();
+            let value = if wide { self.freeze_words(words) } else { words[0] };
+            self.agree(place, value, values)?;
         }
         Some(())
     }
 
-    fn take_apart_word(&mut self, piece: &Piece, value: Value, values: &mut [Option<Value>]) -> Option<()> {
+    /// A value of which only what patterns fix is known yet.
+    fn gathered(&mut self, whole: &Whole) -> Gathered {
+        let words = whole.fixed.iter().map(|&(mask, bits)| (mask, self.word(bits))).collect();
+        Gathered { place: whole.place, words, wide: whole.wide }
+    }
+
+    fn take_apart_word(
+        &mut self,
+        piece: &Piece,
+        value: Value,
+        values: &mut [Option<Value>],
+        wholes: &mut [Gathered],
+    ) -> Option<()> {
         let nothing = self.meeting.as_ref()?.nothing;
         let wanted = match piece {
             &Piece::Open(place) => return self.agree(place, value, values),
             Piece::OpenWide(..) => return None,
+            Piece::OpenPart(part) => {
+                let whole = wholes.iter_mut().find(|whole| whole.place == part.place)?;
+                let (known, word) = &mut whole.words[part.word as usize];
+                let shifted = self.builder.ins().ishl_imm(value, i64::from(part.shift));
+                let again = *known & part.mask << part.shift;
+                if again != 0 {
+                    let differ = self.builder.ins().bxor(*word, shifted);
+                    let differ = self.builder.ins().band_imm(differ, i64::from(again));
+                    let same = self.builder.ins().icmp_imm(IntCC::Equal, differ, 0);
+                    self.go_on_if(same, nothing);
+                }
+                *known |= part.mask << part.shift;
+                *word = self.builder.ins().bor(*word, shifted);
+                return Some(());
+            }
             &Piece::Constant(constant) => self.word(constant),
-            // One that the action receives is fixed by somebody else.
-            &Piece::Slot(slot) => self.fixed_slot(slot, values)?,
+            Piece::Fixed(part) => {
+                let whole = values[part.place as usize]?;
+                self.bits(whole, part.shift, part.mask)
+            }
+            &Piece::Slot(slot) => self.load_slot(slot),
             Piece::Packed { tag, fields } => {
                 let used = fields.iter().fold(0, |used, &(shift, mask, _)| used | mask << shift);
                 let others = self.builder.ins().band_imm(value, i64::from(!used));
@@ -651,7 +680,7 @@ impl Building<'_> {
                 self.go_on_if(is_tag, nothing);
                 for (shift, mask, field) in fields {
                     let part = self.bits(value, *shift, *mask);
-                    self.take_apart_word(field, part, values)?;
+                    self.take_apart_word(field, part, values, wholes)?;
                 }
                 return Some(());
             }
@@ -659,15 +688,6 @@ impl Building<'_> {
         let same = self.builder.ins().icmp(IntCC::Equal, value, wanted);
         self.go_on_if(same, nothing);
         Some(())
-    }
-
-    /// What a slot has once the action has received what others fix.
-    fn fixed_slot(&mut self, slot: u32, values: &[Option<Value>]) -> Option<Value> {
-        let meeting = self.meeting.as_ref()?;
-        match meeting.received.iter().find(|received| received.0 == slot) {
-            Some(&(_, place)) => values[place as usize],
-            None => Some(self.load_slot(slot)),
-        }
     }
 
     /// A value of an open place; if it has one, they have to be the same.
