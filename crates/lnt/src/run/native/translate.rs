@@ -138,6 +138,7 @@ pub(super) fn translate(
         compiled,
         layout,
         configuration,
+        quickly,
         module,
         helpers,
         pointer,
@@ -196,7 +197,7 @@ pub(super) fn translate(
             (Start::Meeting(number), Some(configuration)) => {
                 let one = &configuration.rendezvous[number as usize];
                 let told = if compiled.code.tells() { 2 } else { 0 } + usize::from(one.group != 0);
-                let opening = opening(compiled, &one.participants);
+                let opening = opening(compiled, &one.participants, quickly);
                 native.meetings[number as usize] =
                     Some(MeetingPiece::new(code, opening, layout.words() + told));
             }
@@ -541,6 +542,8 @@ struct Translator<'c> {
     compiled: &'c Compiled,
     layout: &'c Layout,
     configuration: Option<&'c Configuration>,
+    /// Whether code should be made soon rather than well.
+    quickly: bool,
     module: JITModule,
     helpers: Helpers,
     pointer: Type,

@@ -26,6 +26,8 @@ use crate::typed::TypeId;
 
 /// As many values that nobody fixes are tried one after the other; more are to be named.
 const FEW_VALUES: u64 = 64;
+/// The same for code that is made quickly: tests have small types, and should have values that are named.
+const FEW_VALUES_QUICKLY: u64 = 3;
 /// More values than this, taken together, are not chosen silently before a rendezvous.
 const MOST_CHOSEN: usize = 4096;
 
@@ -57,7 +59,7 @@ impl Opening {
 }
 
 /// Which values a rendezvous leaves open.
-pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Opening {
+pub(super) fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> Opening {
     let code = &compiled.code;
     let offers =
         |place: usize| participants.iter().map(move |one| code.actions[one.action as usize].offers[place]);
@@ -66,10 +68,11 @@ pub(super) fn opening(compiled: &Compiled, participants: &[Participant]) -> Open
         (0..values).filter(|&place| offers(place).all(|(offer, _)| !gives(offer))).collect();
     let range = |&place: &usize| range_of(&compiled.types[offers(place).next()?.1.index()]);
     let ranges: Option<Vec<(u32, u32)>> = open.iter().map(range).collect();
+    let most = if quickly { FEW_VALUES_QUICKLY } else { FEW_VALUES };
     let few = |ranges: &Vec<(u32, u32)>| {
         let product =
             ranges.iter().fold(1u64, |product, &(_, count)| product.saturating_mul(u64::from(count)));
-        (1..=FEW_VALUES).contains(&product)
+        (1..=most).contains(&product)
     };
     let legs = participants.iter().flat_map(|one| &one.way);
     let chosen = legs.filter_map(|leg| match code.ops[leg.to as usize] {
@@ -290,7 +293,7 @@ impl Translator<'_> {
         let Slots { all, written, in_memory } = slots(self.compiled, participants, before);
         let is_in_memory = |slot: &u32| in_memory.binary_search(slot).is_ok();
         let written_before = slots(self.compiled, participants, true).written;
-        let opening = opening(self.compiled, participants);
+        let opening = opening(self.compiled, participants, self.quickly);
         // Memory is put back after each try: what silent ways write there would be lost.
         let lost = written_before.iter().any(is_in_memory) && opening.combinations(2) != 1;
         if lost || opening.chosen > MOST_CHOSEN {
@@ -350,7 +353,7 @@ impl Translator<'_> {
         };
         match before {
             true => body.probe(&participants[0])?,
-            false => body.meeting(participants, is_grouped, packed, out, list, count)?,
+            false => body.meeting(participants, &opening, is_grouped, packed, out, [list, count])?,
         }
         body.builder.switch_to_block(gives_up);
         body.restore_memory();
@@ -392,11 +395,11 @@ impl Building<'_> {
     fn meeting(
         &mut self,
         participants: &[Participant],
+        opening: &Opening,
         is_grouped: bool,
         packed: Value,
         out: Value,
-        list: Value,
-        listed: Value,
+        [list, listed]: [Value; 2],
     ) -> Option<()> {
         let code = &self.compiled.code;
         let marked = code.tells();
@@ -415,7 +418,6 @@ impl Building<'_> {
             self.follow(participant)?;
         }
         // What is offered, by place; offers that say nothing leave it to others.
-        let opening = opening(self.compiled, participants);
         let mut values: Vec<Option<Value>> = vec![None; opening.values as usize];
         for participant in participants {
             let offers = &code.actions[participant.action as usize].offers;
@@ -431,7 +433,7 @@ impl Building<'_> {
                 }
             }
         }
-        self.go_through(&opening, list, listed, &mut values)?;
+        self.go_through(opening, list, listed, &mut values)?;
         let values: Vec<Value> = values.into_iter().collect::<Option<_>>()?;
         self.receive(participants, &values)?;
         let decides = |number: usize| {
