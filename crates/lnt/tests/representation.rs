@@ -737,6 +737,54 @@ fn patterns_take_their_parts_from_sets() {
     }
 }
 
+/// The set that a guard names may be told by a partner, and another one may have it by the same name.
+#[test]
+fn sets_that_partners_tell_name_values() {
+    let text = |tells: &str, guard: &str| {
+        format!(
+            "module m is
+            type number is range 0 .. 99 of nat with \"==\", \"<\" end type
+            type note is note (n : number, last : bool) with \"==\", \"<\" end type
+            type notes is sorted set of note with \"insert\", \"remove\", \"member\" end type
+            channel board is (notes, note) end channel
+            channel news is (note) end channel
+            process BOARD [WRITE : news, READ : board] is
+               var s, t : notes, n : note in
+                  s := {{}}; t := {{}};
+                  loop select
+                     WRITE (?n); s := insert (n, s); t := insert (n, t)
+                  []
+                     READ ({tells}, ?n); t := remove (n, t)
+                  end select end loop
+               end var
+            end process
+            process READER [WRITE : news, READ : board] (me : number) is
+               var s : notes, n, k : note, m : number, b : bool in
+                  WRITE (note (me, false)); WRITE (note (7, me == 50)); n := note (0, true); s := {{n}}; use s, n;
+                  loop select
+                     READ (?s, ?k) where {guard}; use s, k
+                  []
+                     READ (?s, ?note (m, b)) where member (note (m, b), s) and b; WRITE (note (m, false))
+                  end select end loop
+               end var
+            end process
+            process MAIN [WRITE : news, READ : board] is
+               par WRITE, READ in
+                  par READER [...] (3) || READER [...] (50) end par
+               || BOARD [...]
+               end par
+            end process
+            end module"
+        )
+    };
+    for tells in ["s", "t", "insert (note (99, true), s)"] {
+        for guard in ["member (k, s)", "member (k, s) and not (k == n)", "not (not (member (k, s)))"] {
+            let (.., found) = compare(&text(tells, guard), true);
+            assert!(found.steps.iter().any(|steps| steps.len() > 2), "{tells}, {guard}");
+        }
+    }
+}
+
 /// Steps that follow from a value chosen silently are told value by value, whoever the partners are.
 #[test]
 fn values_chosen_silently_keep_their_order() {

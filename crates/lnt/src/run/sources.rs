@@ -159,7 +159,21 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
         conditions.iter().find_map(|condition| {
             let decides = only.as_ref() == Some(condition);
             let Word::Member { element, set, ty } = condition else { return None };
-            let &Word::Slot(slot) = &**set else { return None };
+            let slot = match **set {
+                Word::Slot(slot) => slot,
+                // Somebody else tells the set.
+                Word::Received(part) => {
+                    let (place, word) = (part.place as usize, part.word as usize);
+                    if whole(types, place, offers[place].1).nth(word) != Some(part) {
+                        return None;
+                    }
+                    participants.iter().find_map(|other| match action(other).offers[place].0 {
+                        OfferCode::Slot(slot) => Some(slot + part.word),
+                        _ => None,
+                    })?
+                }
+                _ => return None,
+            };
             let shape = &types[*ty];
             let (Kind::List { sorted, set, .. }, Storage::Row) = (&shape.kind, shape.storage) else {
                 return None;

@@ -371,7 +371,7 @@ impl Explanation {
             height -= lines[shown.remove(shown.len() / 3)].len();
         }
         let mut next = 0;
-        for at in 0..self.steps.len() {
+        for (at, lines) in lines.iter().enumerate() {
             if self.lasso == Some(at) {
                 self.write_skipped(out, next, at)?;
                 next = next.max(at);
@@ -379,7 +379,7 @@ impl Explanation {
             }
             if shown.binary_search(&at).is_ok() {
                 self.write_skipped(out, next, at)?;
-                lines[at].iter().try_for_each(|line| writeln!(out, "{line}"))?;
+                lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
                 next = at + 1;
             }
         }
