@@ -737,6 +737,91 @@ fn patterns_take_their_parts_from_sets() {
     }
 }
 
+/// One of several sets may be asked: that of a receiver, or one that depends on the value. A set may also have very many elements.
+#[test]
+fn values_come_from_one_of_several_sets() {
+    let text = |boxes: &str, put: &str, guard: &str| {
+        format!(
+            "module m is
+            type address is range 1 .. 3 of nat with \"==\" end type
+            type letter is letter (from : address, n : number), card (n : number) with \"==\", \"<\" end type
+            type number is range 0 .. 40 of nat with \"==\", \"<\" end type
+            type letters is sorted set of letter with \"insert\", \"member\", \"length\" end type
+            type slot is slot (flag : bool, n : nat, all : letters) with \"get\", \"set\" end type
+            {boxes}
+            channel post is (address, letter) end channel
+            function kind (l : letter) : address is
+               case l in var a : address in letter (a, any number) -> return a | card (any number) -> return 3 end case
+            end function
+            process CLERK [SEND, RECEIVE : post] is
+               var b : boxes, to : address, l : letter in
+                  b := boxes (empty_box);
+                  loop select
+                     SEND (?to, ?l); {put}
+                  []
+                     RECEIVE (?to, ?l) where {guard}
+                  end select end loop
+               end var
+            end process
+            process PERSON [SEND, RECEIVE : post] (me, other : address) is
+               var l : letter, n : number in
+                  SEND (other, letter (me, 7)); SEND (me, card (11));
+                  loop select
+                     RECEIVE (me, ?l); use l
+                  []
+                     RECEIVE (me, ?card (n)); SEND (other, letter (me, n))
+                  end select end loop
+               end var
+            end process
+            process MAIN [SEND, RECEIVE : post] is
+               par SEND, RECEIVE in
+                  par PERSON [...] (1, 2) || PERSON [...] (2, 3) || PERSON [...] (3, 1) end par
+               || CLERK [...]
+               end par
+            end process
+            end module"
+        )
+    };
+    let plain = "type boxes is array [1 .. 3] of letters end type
+        function empty_box : letters is return {} end function";
+    let records = "type boxes is array [1 .. 3] of slot end type
+        function empty_box : slot is return slot (true, 200, {}) end function";
+    let put = "b[to] := insert (l, b[to])";
+    let put_record = "b[to] := b[to].{all => insert (l, b[to].all)}";
+    for (boxes, put, guard) in [
+        (plain, put, "member (l, b[to])"),
+        (plain, put, "member (l, b[kind (l)])"),
+        (plain, put, "member (l, b[to]) and not (member (l, b[kind (l)]))"),
+        (records, put_record, "member (l, b[to].all)"),
+        (records, put_record, "b[to].flag and member (l, b[kind (l)].all)"),
+    ] {
+        let (.., found) = compare(&text(boxes, put, guard), true);
+        assert!(found.steps.iter().any(|steps| steps.len() > 3), "{guard}");
+    }
+    let many = "module m is
+        !nat_sup 5000
+        type number is range 0 .. 4999 of nat with \"==\", \"<\" end type
+        type numbers is sorted set of number with \"insert\", \"member\" end type
+        channel c is (number) end channel
+        function some (k : nat) : numbers is
+           var n : nat, s : numbers in
+              s := {};
+              for n := 0 while n < 2400 by n := n + 1 loop s := insert (number (2 * n), s) end loop;
+              return insert (number (k), s)
+           end var
+        end function
+        process MAIN [A, B : c] is
+           var s : numbers, n : number in
+              s := some (4999);
+              n := any number where member (n, s); A (n);
+              n := any number where member (n, s); B (n); stop
+           end var
+        end process
+    end module";
+    let (.., found) = compare(many, true);
+    assert_eq!(found.steps[0].len(), 2401);
+}
+
 /// The set that a guard names may be told by a partner, and another one may have it by the same name.
 #[test]
 fn sets_that_partners_tell_name_values() {

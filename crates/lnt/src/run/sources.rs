@@ -6,6 +6,8 @@
 //! candidate all the same, and whatever else might fail is evaluated as before. Other ways to narrow what is received are found while a model runs
 //! ([`super::successors`]).
 
+use std::ops::Range;
+
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
@@ -16,8 +18,8 @@ use crate::typed::{Builtin, TypeId};
 /// More paths through a guard than this are not followed, nor longer ones.
 const MOST_PATHS: usize = 64;
 const MOST_OPS: usize = 2000;
-/// Values of more bits are not chosen from a set.
-const MOST_CHOSEN_BITS: u32 = 12;
+/// No more values are chosen from a set.
+const MOST_ELEMENTS: u32 = 2048;
 /// Calls are followed this deep.
 const DEEPEST: usize = 4;
 
@@ -26,8 +28,8 @@ const DEEPEST: usize = 4;
 pub struct Source {
     /// Which participant's guard names it.
     pub participant: usize,
-    /// The slot that holds the set or list, and the words of an element.
-    pub slot: u32,
+    /// The slots that hold the set or list, or several of which one is asked, and the words of an element.
+    pub slots: Range<u32>,
     pub words: u32,
     /// What an element has to look like.
     pub element: Vec<Piece>,
@@ -85,8 +87,10 @@ enum Word {
     /// The value of a slot before anything is received.
     Slot(u32),
     Received(Part),
-    /// What one of some slots has: the first one, and how many.
-    OneOf(u32, u32),
+    /// What one of some slots has: the first one, and how many; and whether they are all elements of one array.
+    OneOf(u32, u32, bool),
+    /// Where an element of an array of this type lies in it.
+    Index(TypeId),
     Constant(u32),
     Packed(u32, Vec<Word>),
     Member {
@@ -159,18 +163,20 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
         conditions.iter().find_map(|condition| {
             let decides = only.as_ref() == Some(condition);
             let Word::Member { element, set, ty } = condition else { return None };
-            let slot = match **set {
-                Word::Slot(slot) => slot,
+            let slots = match **set {
+                Word::Slot(slot) => slot..slot + 1,
+                Word::OneOf(first, count, true) => first..first + count,
                 // Somebody else tells the set.
                 Word::Received(part) => {
                     let (place, word) = (part.place as usize, part.word as usize);
                     if whole(types, place, offers[place].1).nth(word) != Some(part) {
                         return None;
                     }
-                    participants.iter().find_map(|other| match action(other).offers[place].0 {
+                    let told = participants.iter().find_map(|other| match action(other).offers[place].0 {
                         OfferCode::Slot(slot) => Some(slot + part.word),
                         _ => None,
-                    })?
+                    });
+                    told?..told? + 1
                 }
                 _ => return None,
             };
@@ -194,8 +200,9 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             }
             let wholes = wholes(types, offers, &element, &conditions)?;
             let in_order = wholes.is_empty() || matches!(&element[..], [piece] if is_as_received(piece));
-            let ascending = *sorted && *set && found == open && in_order;
-            Some(Source { participant, slot, words, element, wholes, ascending, decides })
+            let ascending = *sorted && *set && found == open && in_order && slots.len() == 1;
+            let decides = decides && slots.len() == 1;
+            Some(Source { participant, slots, words, element, wholes, ascending, decides })
         })
     })
 }
@@ -435,7 +442,7 @@ impl Bounds {
         let bound = |word: &Word| match *word {
             Word::Constant(value) => Some(Bound::Word(value)),
             Word::Slot(slot) if fixed(slot) => Some(Bound::Slot(slot)),
-            Word::OneOf(first, count) => {
+            Word::OneOf(first, count, _) => {
                 (first..first + count).all(&fixed).then_some(Bound::OneOf(first, count))
             }
             _ => None,
@@ -562,7 +569,7 @@ fn pieces(
 pub enum Choosing {
     /// It is one of so many words, from a first one on.
     Range(u32, u32),
-    /// It is an element of the set in a slot, which has at most so many, in ascending order. Control may go on at an
+    /// It is an element of the set in a slot, in ascending order, unless that has more than so many. Control may go on at an
     /// address, if there is one: what lies before it asks for nothing else.
     Elements(u32, u32, Option<u32>),
 }
@@ -584,11 +591,6 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     let own: Vec<Word> = received(types, 0, ty).collect();
     let shape = &types[ty.index()];
     let range = range_of(shape);
-    let most = match (range, &shape.leaves[..]) {
-        (Some((_, count)), _) => Some(count),
-        (None, [bits]) if *bits < MOST_CHOSEN_BITS => Some(1 << bits),
-        _ => None,
-    };
     let set = || {
         necessary(code, types, start.clone(), &chosen)?.into_iter().find_map(|condition| {
             let Word::Member { element, set, ty } = condition else { return None };
@@ -603,15 +605,16 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
             }
         })
     };
-    let narrows = shape.ordered && !shape.conditional;
-    match most.filter(|_| narrows).and_then(|most| Some((set()?, most))) {
-        Some((set, most)) => {
+    let narrows = shape.ordered && !shape.conditional && own.len() == 1;
+    match narrows.then(set).flatten() {
+        Some(set) => {
             let behind = only(code, types, start.clone()).and_then(|(condition, behind)| match condition {
                 Word::Member { element, set: other, .. } => {
                     (element == own && *other == Word::Slot(set)).then_some(behind)
                 }
                 _ => None,
             });
+            let most = range.map_or(MOST_ELEMENTS, |(_, count)| count.min(MOST_ELEMENTS));
             Some(Choosing::Elements(set, most, behind))
         }
         None => {
@@ -776,11 +779,16 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
         Op::LoadPart(number) => {
             let part = code.parts[number as usize];
             if part.indexed {
-                stack.pop()?;
+                let index = stack.pop()?;
                 let (first, count) = part.whole;
+                let alike = |array: TypeId| {
+                    let element = types[array.index()].element;
+                    (element.words, element.length) == (1, count)
+                };
+                let alike = matches!(index, Word::Index(array) if alike(array));
                 let is_changed = path.slots.iter().any(|(slot, _)| (first..first + count).contains(slot));
                 let one = match part.words == 1 && !is_changed {
-                    true => Word::OneOf(first, count),
+                    true => Word::OneOf(first, count, alike),
                     false => Word::Other,
                 };
                 stack.resize(stack.len() + part.words as usize, one);
@@ -858,7 +866,11 @@ fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut Vec<P
             let condition = stack.pop()?;
             stack.push(condition.negated());
         }
-        Op::Offset(_) | Op::Component(_) | Op::IsEmpty(_) | Op::Tail(_) | Op::IndexOffset(_) => {
+        Op::IndexOffset(array) => {
+            stack.pop()?;
+            stack.push(Word::Index(array));
+        }
+        Op::Offset(_) | Op::Component(_) | Op::IsEmpty(_) | Op::Tail(_) => {
             stack.pop()?;
             stack.push(Word::Other);
         }

@@ -287,12 +287,23 @@ impl LntWorker<'_> {
             return self.run_meeting(&plan.native, piece, &[], end, records);
         }
         if let Some(source) = &opening.source {
-            let elements = self.machine.values.kept_row(self.snapshots[source.slot as usize]);
+            let kept = |slot: usize| self.machine.values.kept_row(self.snapshots[slot]);
+            let mut gathered = std::mem::take(&mut self.candidates);
+            let elements = match source.slots.len() {
+                1 => kept(source.slots.start as usize),
+                _ => {
+                    gathered.clear();
+                    source.slots.clone().for_each(|slot| gathered.extend_from_slice(kept(slot as usize)));
+                    &gathered[..]
+                }
+            };
             note_most(&self.model.named, action, elements.len() / source.words.max(1) as usize);
-            if elements.is_empty() {
-                return Some(0);
-            }
-            let steps = self.run_meeting(&plan.native, piece, elements, end, records)?;
+            let steps = match elements.is_empty() {
+                true => Some(0),
+                false => self.run_meeting(&plan.native, piece, elements, end, records),
+            };
+            self.candidates = gathered;
+            let steps = steps?;
             return Some(match source.ascending || steps < 2 {
                 true => steps,
                 false => self.put_in_order_of_values(plan, number, &mut records[end..], steps),

@@ -508,11 +508,15 @@ impl Building<'_> {
                 let counted = self.begin_loop(&[end])?[0];
                 Some((self.builder.ins().iadd_imm(counted, i64::from(first)), None))
             }
-            Choosing::Elements(set, _, behind) => {
+            Choosing::Elements(set, most, behind) => {
                 let row = self.load_slot(set);
                 let length = self.row_length(row);
                 let nothing = self.meeting.as_ref()?.nothing;
                 self.go_on_if(length, nothing);
+                // There is room for the steps of no more of them.
+                let fits =
+                    self.builder.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, length, i64::from(most));
+                self.go_on_if(fits, self.gives_up);
                 let counted = self.begin_loop(&[length])?[0];
                 Some((self.row_word(row, counted), behind))
             }
