@@ -42,9 +42,9 @@ const IN_RUST: [&str; 3] = ["paxos", "puzzle", "filter_lock"];
 
 /// Programs run in turns, at least so often and so long, because a noisy machine disturbs all of them alike; but no turn
 /// begins after the limit, so that a slow model does not hold up the others.
-const TURNS: usize = 3;
-const TIME: Duration = Duration::from_secs(6);
-const LIMIT: Duration = Duration::from_secs(20);
+pub const TURNS: usize = 3;
+pub const TIME: Duration = Duration::from_secs(6);
+pub const LIMIT: Duration = Duration::from_secs(20);
 
 pub fn section() {
     if spin::is_installed() {
@@ -214,16 +214,16 @@ fn against_stateright() {
 }
 
 /// What an exploration says about itself, and what its process took.
-struct Explored {
-    states: f64,
-    transitions: f64,
+pub struct Explored {
+    pub states: f64,
+    pub transitions: f64,
     /// The seconds of the search alone.
     search: f64,
-    process: Cost,
+    pub process: Cost,
 }
 
 impl Explored {
-    fn new(file: &str, threads: usize) -> Self {
+    pub fn new(file: &str, threads: usize) -> Self {
         let threads = threads.to_string();
         Self::of(Command::new(WATERSHED).args(["explore", file, "--threads", &threads, "--json"]))
     }
@@ -248,7 +248,7 @@ impl Explored {
         }
     }
 
-    fn better(self, other: Self) -> Self {
+    pub fn better(self, other: Self) -> Self {
         if other.process.seconds < self.process.seconds { other } else { self }
     }
 }

@@ -9,6 +9,7 @@ mod exploration;
 mod maude;
 mod mutation;
 mod nets;
+mod soups;
 mod spin;
 
 use std::fs;
@@ -41,6 +42,9 @@ fn main() {
     }
     if runs("exploration") {
         exploration::section();
+    }
+    if runs("exploration") || runs("soups") {
+        soups::section();
     }
     if runs("nets") {
         nets::section();

@@ -277,6 +277,7 @@ fn whole(types: &[Representation], place: usize, ty: TypeId) -> impl Iterator<It
     words.map(move |(&bits, word)| Part { place: place as u32, word, shift: 0, mask: mask_of(bits) })
 }
 
+/// The same, symbolically.
 fn received(types: &[Representation], place: usize, ty: TypeId) -> impl Iterator<Item = Word> {
     whole(types, place, ty).map(Word::Received)
 }
@@ -631,11 +632,12 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     }
 }
 
-/// The condition that a path comes to, if there is no other way and nothing is told, and the address behind it.
+/// The condition that a path comes to, if there is no other way, nothing is told and nothing changed, and the address behind it.
 fn only(code: &Code, types: &[Representation], mut path: Path) -> Option<(Word, u32)> {
     let mut others = Vec::new();
     for _ in 0..MOST_OPS {
-        if matches!(code.ops[path.at as usize], Op::Mark(_) | Op::Decide(_)) {
+        let op = code.ops[path.at as usize];
+        if matches!(op, Op::Mark(_) | Op::Decide(_) | Op::StoreSlot(_) | Op::StoreSlots(..)) {
             return None;
         }
         match step(code, types, &mut path, &mut others)? {
