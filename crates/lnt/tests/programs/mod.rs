@@ -112,6 +112,7 @@ pub fn draw(seed: u64) -> Program {
         int_lower,
         int_upper,
         types: Vec::new(),
+        packet: None,
         functions: Vec::new(),
         raising: Vec::new(),
         procedures: Vec::new(),
@@ -131,6 +132,8 @@ struct Drawing {
     int_lower: i64,
     int_upper: i64,
     types: Vec<Type>,
+    /// A type whose values are kept in the collection that comes next.
+    packet: Option<usize>,
     functions: Vec<Function>,
     raising: Vec<Raising>,
     procedures: Vec<Procedure>,

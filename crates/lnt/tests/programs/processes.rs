@@ -2,7 +2,7 @@
 
 use super::functions::variable;
 use super::statements::Place;
-use super::types::NAT;
+use super::types::{Kind, NAT};
 use super::{Drawing, Scope};
 
 /// No offer leaves more values open than this.
@@ -33,12 +33,21 @@ struct Component {
 
 impl Drawing {
     pub fn draw_processes(&mut self) {
-        let gates: Vec<Gate> = (0..2 + self.chance.below(2))
+        let mut gates: Vec<Gate> = (0..2 + self.chance.below(2))
             .map(|number| {
                 let count = *self.chance.pick(&[1, 1, 1, 2, 2, 3]);
                 Gate { name: format!("G{number}"), types: (0..count).map(|_| self.offered_type()).collect() }
             })
             .collect();
+        if let Some(packet) = self.packet {
+            // Packets come as they are, with another first part, or in parts.
+            let fields = self.packet_fields(packet).1;
+            gates[0].types = match self.chance.below(3) {
+                0 => vec![packet],
+                1 => vec![packet, fields[0]],
+                _ => fields,
+            };
+        }
         for gate in &gates {
             let types: Vec<&str> = gate.types.iter().map(|&ty| self.types[ty].name.as_str()).collect();
             self.text += &format!("channel offers_{} is ({}) end channel\n", gate.name, types.join(", "));
@@ -158,11 +167,16 @@ impl Drawing {
             let name = self.local(ty);
             scope.variables.push(variable(&name, ty, true));
         }
+        let soup = self.packet.filter(|_| number == 0 || self.chance.one_in(4)).map(|packet| {
+            let name = self.local(packet + 1);
+            scope.variables.push(variable(&name, packet + 1, true));
+            name
+        });
         let name = format!("P{number}");
         let kind = self.chance.below(6);
         // Set once: what depends on it may come back to the choice silently.
         let flag = (kind > 1 && self.chance.one_in(4)).then(|| self.local(NAT));
-        let branches: Vec<String> = (0..2 + self.chance.below(3))
+        let mut branches: Vec<String> = (0..2 + self.chance.below(3))
             .map(|_| {
                 if self.chance.one_in(5) {
                     return self.rounds(number, shape, gates, &scope);
@@ -185,6 +199,9 @@ impl Drawing {
                 branch
             })
             .collect();
+        if let Some(soup) = soup {
+            branches.extend([true, false].map(|keeps| self.soup(keeps, &soup, &gates[0], &scope)));
+        }
         let choice = format!("select\n      {}\n      end select", branches.join("\n   []\n      "));
         let start = match self.chance.one_in(4) {
             true => format!("{};\n   ", self.statements(1, &scope, &Place::default())),
@@ -212,6 +229,52 @@ impl Drawing {
             written.join(", ")
         );
         Component { name, parameters }
+    }
+
+    /// The first constructor of a packet, and what it is made of.
+    fn packet_fields(&self, packet: usize) -> (String, Vec<usize>) {
+        match &self.types[packet].kind {
+            Kind::Constructed { constructors, .. } => {
+                let first = &constructors[0];
+                (first.name.clone(), first.fields.iter().map(|field| field.1).collect())
+            }
+            _ => (String::new(), Vec::new()),
+        }
+    }
+
+    /// A packet, or its parts, is received and kept, or it is received because it was.
+    fn soup(&mut self, keeps: bool, soup: &str, gate: &Gate, scope: &Scope) -> String {
+        let Some(packet) = self.packet else { return "i".to_owned() };
+        let (constructor, types) = self.packet_fields(packet);
+        let mut bound = Vec::new();
+        let mut parts: Vec<String> = types.iter().map(|&ty| self.binding(ty, scope, &mut bound)).collect();
+        let whole = |parts: &[String]| format!("{constructor} ({})", parts.join(", "));
+        let offers = match gate.types[..] {
+            [ty] if ty == packet => format!("?{}", whole(&parts)),
+            [ty, _] if ty == packet => {
+                let received = whole(&parts);
+                parts[0] = self.binding(types[0], scope, &mut bound);
+                format!("?{received}, ?{}", parts[0])
+            }
+            _ => parts.iter().map(|part| format!("?{part}")).collect::<Vec<_>>().join(", "),
+        };
+        let whole = whole(&parts);
+        let mut within = scope.clone();
+        for (name, ty) in &bound {
+            if !scope.variables.iter().any(|one| one.name == *name) {
+                self.locals.push((name.clone(), *ty));
+                within.variables.push(variable(name, *ty, true));
+            }
+        }
+        within.focus = bound;
+        if keeps {
+            return format!("{} ({offers});\n      {soup} := insert ({whole}, {soup})", gate.name);
+        }
+        let more = match self.chance.below(3) {
+            0 => format!(" and ({})", self.guard(1, &within)),
+            _ => String::new(),
+        };
+        format!("{} ({offers}) where member ({whole}, {soup}){more}", gate.name)
     }
 
     /// Actions in a loop, some of which may be left out, and one behind it.

@@ -96,6 +96,35 @@ impl Drawing {
         }
         // Offers are often about membership.
         self.collection();
+        if self.chance.one_in(2) {
+            self.packets();
+        }
+    }
+
+    /// What a soup holds: values that come together, and a collection of them.
+    fn packets(&mut self) {
+        let number = self.types.len();
+        let few: Vec<usize> = (0..number).filter(|&ty| (2..=5).contains(&self.types[ty].count)).collect();
+        let fields = |of: &str, drawing: &mut Self| {
+            let fields = (0..2 + drawing.chance.below(2)).map(|at| {
+                let ty = *drawing.chance.pick(&few);
+                (format!("{of}{number}_{at}"), ty)
+            });
+            fields.collect::<Vec<_>>()
+        };
+        let own = fields("f", self);
+        let other = match self.chance.below(3) {
+            0 => None,
+            1 => Some(Vec::new()),
+            _ => Some(fields("g", self)),
+        };
+        let constructors = [Some(own), other].into_iter().flatten().enumerate();
+        let constructors =
+            constructors.map(|(at, fields)| Constructor { name: format!("c{number}_{at}"), fields });
+        let constructors = constructors.collect();
+        self.declare_constructed(constructors, false);
+        self.collection_of(number);
+        self.packet = Some(number);
     }
 
     fn declare(&mut self, kind: Kind, count: u64, text: &str, with: &str) {
