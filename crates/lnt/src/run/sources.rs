@@ -615,8 +615,11 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
                 }
                 _ => None,
             });
-            let most = range.map_or(MOST_ELEMENTS, |(_, count)| count.min(MOST_ELEMENTS));
-            Some(Choosing::Elements(set, most, behind))
+            let all = match range {
+                Some((_, count)) => count,
+                None => 1_u32.checked_shl(shape.leaves[0]).unwrap_or(u32::MAX),
+            };
+            Some(Choosing::Elements(set, all.min(MOST_ELEMENTS), behind))
         }
         None => {
             let (first, count) = range?;
