@@ -552,8 +552,7 @@ impl<'a> Machine<'a> {
                 Op::Call(number) => {
                     self.burn(&mut fuel, at)?;
                     if self.calls.len() >= DEEPEST_CALLS {
-                        let message = format!("calls are nested more than {DEEPEST_CALLS} deep");
-                        return Err(self.error(message.into(), at));
+                        return Err(self.too_deep());
                     }
                     let function = code.functions[number as usize];
                     let mut remember = None;
@@ -790,6 +789,14 @@ impl<'a> Machine<'a> {
     #[cold]
     pub fn error(&self, wrong: Wrong, at: usize) -> ModelError {
         model_error(wrong, Some(self.code.spans[at]))
+    }
+
+    /// Points at the call half-way down, which is one of those that never come back. The deepest one is often not, and which
+    /// it is depends on what is remembered of calls that do.
+    fn too_deep(&self) -> ModelError {
+        let message = format!("calls are nested more than {DEEPEST_CALLS} deep");
+        let call = self.calls[DEEPEST_CALLS / 2].back as usize - 1;
+        self.error(message.into(), call)
     }
 }
 

@@ -161,7 +161,6 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
         let only = only(code, types, start.clone()).map(|(condition, _)| condition);
         let conditions = necessary(code, types, start, offers)?;
         conditions.iter().find_map(|condition| {
-            let decides = only.as_ref() == Some(condition);
             let Word::Member { element, set, ty } = condition else { return None };
             let slots = match **set {
                 Word::Slot(slot) => slot..slot + 1,
@@ -200,8 +199,9 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             }
             let wholes = wholes(types, offers, &element, &conditions)?;
             let in_order = wholes.is_empty() || matches!(&element[..], [piece] if is_as_received(piece));
-            let ascending = *sorted && *set && found == open && in_order && slots.len() == 1;
-            let decides = decides && slots.len() == 1;
+            let is_one = slots.len() == 1;
+            let ascending = *sorted && *set && found == open && in_order && is_one;
+            let decides = only.as_ref() == Some(condition) && is_one;
             Some(Source { participant, slots, words, element, wholes, ascending, decides })
         })
     })
@@ -229,12 +229,14 @@ fn having_received(code: &Code, types: &[Representation], offers: &[(OfferCode, 
 pub fn never_meet(code: &Code, types: &[Representation], participants: &[Participant]) -> bool {
     let action = |one: &Participant| &code.actions[one.action as usize];
     let is_computed = |offer: &(OfferCode, TypeId)| matches!(offer.0, OfferCode::Computed(_));
+    let is_pattern = |offer: &(OfferCode, TypeId)| matches!(offer.0, OfferCode::Pattern { .. });
     let harmless = |one: &Participant| {
         one.way.is_empty()
             && !action(one).offers.iter().any(is_computed)
             && patterns_never_fail(code, action(one))
     };
-    if !participants.iter().all(harmless) {
+    let has_pattern = |one: &Participant| action(one).offers.iter().any(is_pattern);
+    if !participants.iter().any(has_pattern) || !participants.iter().all(harmless) {
         return false;
     }
     let mut known: Vec<(Part, u32)> = Vec::new();

@@ -113,6 +113,7 @@ pub fn draw(seed: u64) -> Program {
         int_upper,
         types: Vec::new(),
         packet: None,
+        sent: Vec::new(),
         functions: Vec::new(),
         raising: Vec::new(),
         procedures: Vec::new(),
@@ -134,6 +135,8 @@ struct Drawing {
     types: Vec<Type>,
     /// A type whose values are kept in the collection that comes next.
     packet: Option<usize>,
+    /// The parts of packets that soups begin with and that processes offer.
+    sent: Vec<Vec<String>>,
     functions: Vec<Function>,
     raising: Vec<Raising>,
     procedures: Vec<Procedure>,

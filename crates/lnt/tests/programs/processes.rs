@@ -42,6 +42,7 @@ impl Drawing {
         if let Some(packet) = self.packet {
             // Packets come as they are, with another first part, or in parts.
             let fields = self.packet_fields(packet).1;
+            self.sent = (0..3).map(|_| fields.iter().map(|&ty| self.literal(ty)).collect()).collect();
             gates[0].types = match self.chance.below(3) {
                 0 => vec![packet],
                 1 => vec![packet, fields[0]],
@@ -199,6 +200,7 @@ impl Drawing {
                 branch
             })
             .collect();
+        let filled = soup.as_ref().filter(|_| self.chance.one_in(2)).map(|soup| self.filled(soup));
         if let Some(soup) = soup {
             branches.extend([true, false].map(|keeps| self.soup(keeps, &soup, &gates[0], &scope)));
         }
@@ -206,6 +208,10 @@ impl Drawing {
         let start = match self.chance.one_in(4) {
             true => format!("{};\n   ", self.statements(1, &scope, &Place::default())),
             false => String::new(),
+        };
+        let start = match filled {
+            Some(filled) => format!("{start}{filled};\n   "),
+            None => start,
         };
         let start = match &flag {
             Some(flag) => format!("{flag} := 0;\n   {start}"),
@@ -242,6 +248,29 @@ impl Drawing {
         }
     }
 
+    /// Some of the packets that others offer are in a soup.
+    fn filled(&mut self, soup: &str) -> String {
+        let constructor = self.packet.map_or_else(String::new, |packet| self.packet_fields(packet).0);
+        let packets = self.sent.iter().skip(self.chance.below(2));
+        let filled = packets.fold(soup.to_owned(), |soup, parts| {
+            format!("insert ({constructor} ({}), {soup})", parts.join(", "))
+        });
+        format!("{soup} := {filled}")
+    }
+
+    /// What a gate for packets offers of one that soups begin with.
+    fn sent(&mut self, gate: &Gate) -> Option<Vec<String>> {
+        let packet = self.packet.filter(|_| gate.name == "G0" && !self.chance.one_in(3))?;
+        let constructor = self.packet_fields(packet).0;
+        let parts = self.chance.pick(&self.sent).clone();
+        let whole = format!("{constructor} ({})", parts.join(", "));
+        Some(match gate.types[..] {
+            [ty] if ty == packet => vec![whole],
+            [ty, _] if ty == packet => vec![whole, self.chance.pick(&self.sent)[0].clone()],
+            _ => parts,
+        })
+    }
+
     /// A packet, or its parts, is received and kept, or it is received because it was.
     fn soup(&mut self, keeps: bool, soup: &str, gate: &Gate, scope: &Scope) -> String {
         let Some(packet) = self.packet else { return "i".to_owned() };
@@ -259,14 +288,7 @@ impl Drawing {
             _ => parts.iter().map(|part| format!("?{part}")).collect::<Vec<_>>().join(", "),
         };
         let whole = whole(&parts);
-        let mut within = scope.clone();
-        for (name, ty) in &bound {
-            if !scope.variables.iter().any(|one| one.name == *name) {
-                self.locals.push((name.clone(), *ty));
-                within.variables.push(variable(name, *ty, true));
-            }
-        }
-        within.focus = bound;
+        let within = self.having_bound(bound, scope);
         if keeps {
             return format!("{} ({offers});\n      {soup} := insert ({whole}, {soup})", gate.name);
         }
@@ -275,6 +297,19 @@ impl Drawing {
             _ => String::new(),
         };
         format!("{} ({offers}) where member ({whole}, {soup}){more}", gate.name)
+    }
+
+    /// A scope in which an offer has bound variables, with these in the focus; new ones become locals.
+    fn having_bound(&mut self, bound: Vec<(String, usize)>, scope: &Scope) -> Scope {
+        let mut within = scope.clone();
+        for (name, ty) in &bound {
+            if !scope.variables.iter().any(|one| one.name == *name) {
+                self.locals.push((name.clone(), *ty));
+                within.variables.push(variable(name, *ty, true));
+            }
+        }
+        within.focus = bound;
+        within
     }
 
     /// Actions in a loop, some of which may be left out, and one behind it.
@@ -340,12 +375,16 @@ impl Drawing {
         // Who mostly sends, and who mostly takes.
         let sends = self.chance.below(4);
         let mut open = false;
-        for &ty in &gate.types {
+        let sent = self.sent(gate);
+        for (at, &ty) in gate.types.iter().enumerate() {
             let more = values.saturating_mul(self.types[ty].count);
             let fixed_elsewhere = shape == Shape::Hub && number > 0 && self.types[ty].count > MOST_VALUES;
             let may_open = more <= MOST_VALUES && self.types[ty].count <= MOST_VALUES;
             if !(may_open || fixed_elsewhere) || self.chance.below(4) < sends {
-                offers.push(self.expression(ty, 2, scope));
+                offers.push(match &sent {
+                    Some(sent) => sent[at].clone(),
+                    None => self.expression(ty, 2, scope),
+                });
                 continue;
             }
             if may_open {
@@ -363,14 +402,7 @@ impl Drawing {
                 _ => format!("?{}", self.binding(ty, scope, &mut bound)),
             });
         }
-        let mut within = scope.clone();
-        for (name, ty) in &bound {
-            if !scope.variables.iter().any(|one| one.name == *name) {
-                self.locals.push((name.clone(), *ty));
-                within.variables.push(variable(name, *ty, true));
-            }
-        }
-        within.focus = bound;
+        let within = self.having_bound(bound, scope);
         let guard = match within.focus.is_empty() || self.chance.one_in(3) {
             true => String::new(),
             false => {

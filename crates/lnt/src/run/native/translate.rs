@@ -21,8 +21,8 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use calls::{Locals, Memory};
+use meeting::Meeting;
 pub use meeting::Opening;
-use meeting::{Meeting, opening};
 use model::Layout;
 
 use super::{
@@ -171,7 +171,7 @@ pub(super) fn translate(
         match start {
             Start::Function(function) => functions.push((function, id, built)),
             Start::At(address, _) => pieces.push((address, id, built)),
-            Start::Meeting(_) | Start::Probe(_) => meetings.push((start, id)),
+            Start::Meeting(_) | Start::Probe(_) => meetings.push((start, id, built.opening)),
         }
     }
     translator.module.finalize_definitions().ok()?;
@@ -191,18 +191,17 @@ pub(super) fn translate(
         module: Mutex::new(None),
         _before: None,
     };
-    for (start, id) in meetings {
+    for (start, id, opening) in meetings {
         let code = module.get_finalized_function(id);
         match (start, configuration) {
             (Start::Meeting(number), Some(configuration)) => {
                 let one = &configuration.rendezvous[number as usize];
                 let told = if compiled.code.tells() { 2 } else { 0 } + usize::from(one.group != 0);
-                let opening = opening(compiled, &one.participants, quickly);
                 native.meetings[number as usize] =
                     Some(MeetingPiece::new(code, opening, layout.words() + told));
             }
             (Start::Probe(number), _) => {
-                native.probes[number as usize] = Some(MeetingPiece::new(code, Opening::default(), 0));
+                native.probes[number as usize] = Some(MeetingPiece::new(code, opening, 0));
             }
             _ => {}
         }
@@ -559,6 +558,8 @@ struct Built {
     writes: bool,
     /// The functions that it calls.
     called: Vec<u32>,
+    /// The values that a rendezvous leaves open.
+    opening: Opening,
 }
 
 impl Translator<'_> {
@@ -660,7 +661,7 @@ impl Translator<'_> {
         body.builder.seal_all_blocks();
         let (outputs, writes, called) = (body.outputs.unwrap_or(0), body.writes, body.called);
         body.builder.finalize();
-        Some(Built { inputs, outputs, writes, called })
+        Some(Built { inputs, outputs, writes, called, opening: Opening::default() })
     }
 }
 

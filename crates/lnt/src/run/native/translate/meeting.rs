@@ -59,7 +59,7 @@ impl Opening {
 }
 
 /// Which values a rendezvous leaves open.
-pub(super) fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> Opening {
+fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> Opening {
     let code = &compiled.code;
     let offers =
         |place: usize| participants.iter().map(move |one| code.actions[one.action as usize].offers[place]);
@@ -361,7 +361,9 @@ impl Translator<'_> {
         body.builder.seal_all_blocks();
         let called = body.called;
         body.builder.finalize();
-        Some(Built { inputs: 0, outputs: 0, writes: false, called })
+        // Nobody is asked for values by a probe.
+        let opening = if before { Opening::default() } else { opening };
+        Some(Built { inputs: 0, outputs: 0, writes: false, called, opening })
     }
 }
 
