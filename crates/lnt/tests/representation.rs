@@ -471,6 +471,52 @@ fn loops_before_and_behind_an_action_are_not_mixed_up() {
     assert_eq!(found.states(), 49 * 42 * 35);
 }
 
+/// A choice among elements of an array of which some go no further. Three cells, each empty or with one of two colours: 27
+/// states; an empty cell can get either colour, a full one can lose its own.
+#[test]
+fn ways_that_stop_before_an_action_change_nothing() {
+    let text = "module m is
+        !nat_sup 5
+        type colour is red, green with ==, != end type
+        type cell is nothing, full (what : colour, since : nat) with ==, != end type
+        type cells is array [0 .. 2] of cell end type
+        channel c is (colour, nat) end channel
+        function filled (in var h : cells, p : nat, x : colour) : cells is
+           var k : nat in
+              for k := 0 while k < 3 by k := k + 1 loop if k == p then h[k] := full (x, p) end if end loop;
+              return h
+           end var
+        end function
+        process SHELF [PUT, TAKE : c] is
+           var h : cells, p, s : nat, x : colour in
+              h := cells (nothing);
+              loop select
+                 p := any nat where p < 3;
+                 case h[p] in
+                    full (x, s) -> only if s == p then TAKE (x, p) end if; h[p] := nothing
+                 |  any -> stop
+                 end case
+              []
+                 p := any nat where p < 3;
+                 case h[p] in
+                    nothing -> PUT (?x, p); h := filled (h, p, x)
+                 |  any -> stop
+                 end case
+              end select end loop
+           end var
+        end process
+        process HAND [PUT, TAKE : c] is
+           loop select PUT (?any colour, ?any nat) [] TAKE (?any colour, ?any nat) end select end loop
+        end process
+        process MAIN [PUT, TAKE : c] is
+           par PUT, TAKE in SHELF [PUT, TAKE] || par HAND [PUT, TAKE] || HAND [PUT, TAKE] end par end par
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert_eq!(found.states.len(), 27);
+    assert_eq!(found.steps.iter().map(Vec::len).sum::<usize>(), 27 * (2 + 2));
+}
+
 /// Processes that follow each other have their variables in the same slots.
 #[test]
 fn states_are_described_by_the_variables_of_the_process_at_hand() {

@@ -79,7 +79,11 @@ enum DraftWords<'a> {
 pub struct Values<'a> {
     rows: LocalRows<'a>,
     drafts: Vec<Draft<'a>>,
+    /// The words of drafts, from the last ones to the first: a word in front of the newest draft goes in front of its words,
+    /// wherever others still need those. Empty until there is a draft.
     drafted: Vec<u32>,
+    /// Where the newest words begin.
+    newest: usize,
     edits: Edits,
     pub(super) types: &'a [Representation],
     pub(super) program: &'a Program,
@@ -123,6 +127,7 @@ impl<'a> Values<'a> {
             rows: shared.local(),
             drafts: Vec::new(),
             drafted: Vec::new(),
+            newest: 0,
             edits: Edits::default(),
             types,
             program,
@@ -159,7 +164,7 @@ impl<'a> Values<'a> {
     #[inline]
     pub fn forget_drafts(&mut self) {
         self.drafts.clear();
-        self.drafted.clear();
+        self.newest = self.drafted.len();
     }
 
     /// The value of a row that may be a draft.
@@ -194,10 +199,13 @@ impl<'a> Values<'a> {
         let result = match change {
             Change::Tail if may_be_draft => return self.draft_tail(row, word as usize),
             Change::Tail => self.tail_of_row(row, word as usize),
-            Change::Cons => self.build_changed(may_be_draft, made, |values, scratch| {
-                scratch.push(word);
-                scratch.extend_from_slice(values.row(row));
-            }),
+            Change::Cons => match self.draft_cons(may_be_draft, row, word) {
+                Some(draft) => return draft,
+                None => self.build_changed(may_be_draft, made, |values, scratch| {
+                    scratch.push(word);
+                    scratch.extend_from_slice(values.row(row));
+                }),
+            },
             Change::Append => self.build_changed(may_be_draft, made, |values, scratch| {
                 scratch.extend_from_slice(values.row(row));
                 scratch.push(word);
@@ -207,6 +215,20 @@ impl<'a> Values<'a> {
             self.edits.remember(change, row, word, result);
         }
         result
+    }
+
+    /// A word in front of the newest draft.
+    #[inline]
+    fn draft_cons(&mut self, may_be_draft: bool, row: u32, word: u32) -> Option<u32> {
+        let draft = self.drafts.get(row.checked_sub(FIRST_DRAFT)? as usize)?;
+        let DraftWords::Own(start, end) = draft.words else { return None };
+        let is_room = self.drafts.len() < MOST_DRAFTS && start > 0;
+        if !(may_be_draft && is_room && start as usize == self.newest) {
+            return None;
+        }
+        self.newest -= 1;
+        self.drafted[self.newest] = word;
+        Some(self.add_draft(Draft { words: DraftWords::Own(start - 1, end), made: None }))
     }
 
     /// A row without its first words, as a draft. One without any words is never a draft.
@@ -242,18 +264,31 @@ impl<'a> Values<'a> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         fill(self, &mut scratch);
-        let is_room = self.drafts.len() < MOST_DRAFTS && self.drafted.len() < MOST_DRAFTED;
-        let row = match may_be_draft && is_room {
-            false => self.rows.intern(&scratch),
-            true => {
-                let start = self.drafted.len() as u32;
-                self.drafted.extend_from_slice(&scratch);
-                let words = DraftWords::Own(start, self.drafted.len() as u32);
+        let row = match self.begin_draft(may_be_draft, scratch.len()) {
+            None => self.rows.intern(&scratch),
+            Some(end) => {
+                self.drafted[self.newest..end].copy_from_slice(&scratch);
+                let words = DraftWords::Own(self.newest as u32, end as u32);
                 self.add_draft(Draft { words, made })
             }
         };
         self.scratch = scratch;
         row
+    }
+
+    /// Makes room for the words of a draft, if there is any; gives where it ends.
+    #[inline]
+    fn begin_draft(&mut self, may_be_draft: bool, words: usize) -> Option<usize> {
+        if !may_be_draft || self.drafts.len() >= MOST_DRAFTS {
+            return None;
+        }
+        if self.drafted.is_empty() {
+            self.drafted = vec![0; MOST_DRAFTED];
+            self.newest = MOST_DRAFTED;
+        }
+        let end = self.newest;
+        self.newest = end.checked_sub(words)?;
+        Some(end)
     }
 
     #[inline]

@@ -334,12 +334,22 @@ impl Drawing {
     }
 
     fn action(&mut self, number: usize, shape: Shape, gates: &[Gate], scope: &Scope) -> String {
-        match self.chance.below(12) {
+        match self.chance.below(13) {
             // Where others wait for each other, something still happens.
             0 | 4 => "i".to_owned(),
             1 => {
                 let condition = self.condition(2, scope);
                 format!("only if {condition} then {} end if", self.communication(number, shape, gates, scope))
+            }
+            5 if !scope.variables.is_empty() => {
+                // Of some values, nothing comes.
+                let ty = self.chance.pick(&scope.variables).ty;
+                let value = self.expression(ty, 1, scope);
+                let mut bound = Vec::new();
+                let pattern = self.pattern(ty, 2, scope, &mut bound);
+                let within = self.having_bound(bound, scope);
+                let then = self.communication(number, shape, gates, &within);
+                format!("case {value} in {pattern} -> {then} | any -> stop end case")
             }
             2 | 3 => {
                 let few: Vec<(String, usize)> = scope

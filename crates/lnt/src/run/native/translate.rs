@@ -160,7 +160,15 @@ pub(super) fn translate(
         let start = outline.start;
         context.func.signature = translator.signature_of(start).clone();
         context.func.name = UserFuncName::user(0, number as u32);
-        let built = translator.build(number, &mut context.func, &mut building)?;
+        let Some(built) = translator.build(number, &mut context.func, &mut building) else {
+            // States in which it is possible are left to offers.
+            if matches!(start, Start::Meeting(_) | Start::Probe(_)) {
+                translator.module.clear_context(&mut context);
+                building = FunctionBuilderContext::new();
+                continue;
+            }
+            return None;
+        };
         for &called in &built.called {
             if !std::mem::replace(&mut is_called[called as usize], true) {
                 todo.push(called as usize);

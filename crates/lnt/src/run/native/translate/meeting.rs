@@ -212,7 +212,6 @@ fn slots(compiled: &Compiled, participants: &[Participant], before: bool) -> Slo
     let code = &compiled.code;
     let (mut all, mut written, mut in_memory) = (Vec::new(), Vec::new(), Vec::new());
     let range = |(slot, words): (u32, u32)| slot..slot + words;
-    let mut rests = Vec::new();
     for at in reached_by(code, participants, before) {
         match code.ops[at] {
             Op::LoadSlot(slot) => all.push(slot),
@@ -231,11 +230,7 @@ fn slots(compiled: &Compiled, participants: &[Participant], before: bool) -> Slo
                 written.extend(range(part.whole));
                 in_memory.extend(range(part.whole));
             }
-            Op::AnyValue(slot, ty) => {
-                written.extend(range((slot, compiled.types[ty.index()].words())));
-                rests.push(at);
-            }
-            Op::Act(_) | Op::Choice(_) | Op::Stop => rests.push(at),
+            Op::AnyValue(slot, ty) => written.extend(range((slot, compiled.types[ty.index()].words()))),
             _ => {}
         }
     }
@@ -249,9 +244,10 @@ fn slots(compiled: &Compiled, participants: &[Participant], before: bool) -> Slo
                 _ => {}
             }
         }
-        // Wherever it may come to rest, some slots are reset.
+        // Wherever it may come to rest, some slots are reset: behind the action, not on a silent way before it.
         let region = &code.regions[action.region as usize];
-        for &at in &rests {
+        let rests = if before { Vec::new() } else { reached(code, participant.address + 1) };
+        for at in rests {
             let location = region.locations.iter().find(|location| location.address as usize == at);
             written.extend(location.iter().flat_map(|location| &location.dead));
         }
