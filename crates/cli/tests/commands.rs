@@ -169,6 +169,11 @@ fn explore_reports_sizes_limits_and_errors() {
     std::fs::write(here.join("long.lnt"), model.replace("250", "0")).unwrap();
     let text = err(&watershed(here, &["explore", "long.lnt"]));
     assert!(text.contains("after 255 steps, the last of them: A !235, A !236"), "{text}");
+    // Before the first step, there is nothing to count.
+    std::fs::write(here.join("early.lnt"), model.replace("n := 250", "n := 250; n := n * 2")).unwrap();
+    let early = watershed(here, &["explore", "early.lnt"]);
+    assert_eq!((code(&early), out(&early).as_str()), (1, "no state was reached\n"));
+    assert!(err(&early).contains("this happens before the first step"), "{}", err(&early));
     let partial = watershed(here, &["explore", "m.lnt", "--max-states", "3", "--json"]);
     assert_eq!(code(&partial), 3);
     assert_eq!(

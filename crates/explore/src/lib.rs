@@ -32,7 +32,6 @@ mod compress;
 mod engine;
 mod huge;
 mod pairs;
-mod prefetch;
 mod store;
 mod team;
 mod walk;

@@ -19,8 +19,8 @@ use std::sync::atomic::{
 };
 
 use crate::huge::prefer_large_pages;
-use crate::prefetch::prefetch;
 use crate::team::Team;
+use model::prefetch;
 
 /// How many states a segment is for, and how many places a segment of the table has, as powers of two.
 const STATES_BITS: usize = 18;

@@ -11,13 +11,13 @@ use model::{
 };
 use source::{Diagnostic, Span};
 
-use crate::compile::code::{Code, ForkKind, Location, Op};
+use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, LITTLE_FUEL, Root, compile};
 use crate::run::{
-    Condition, FIRST_OBSERVATION, LntWorker, Locality, Native, PackedLntWorker, Plan, Plans, Shortcuts,
-    Values, conditions, initial_state, localities, patterns_never_fail, print_frozen, print_value,
-    read_summary, summary_mark,
+    Condition, FIRST_OBSERVATION, LntWorker, Locality, Machine, Native, PackedLntWorker, Plan, Plans,
+    Shortcuts, Values, conditions, initial_state, localities, patterns_never_fail, print_frozen, print_value,
+    read_summary, silent, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -132,6 +132,9 @@ impl LntModel {
         let mut compiled = compile(&program, &Root { process: root, gates }, telling, shaping)?;
         if plain {
             compiled.fuel = LITTLE_FUEL;
+        }
+        if shaping == Shaping::Fixed {
+            compute_constant_offers(&mut compiled, &program);
         }
         let marks = std::mem::take(&mut compiled.marks);
         let code = &compiled.code;
@@ -486,6 +489,37 @@ fn rule_numbers(code: &Code) -> Vec<Vec<Vec<u32>>> {
         numbers
     });
     numbers.collect()
+}
+
+/// Computes offers that no state decides, once: then who can meet whom is known sooner. Those that fail do so where they are made.
+fn compute_constant_offers(compiled: &mut Compiled, program: &Program) {
+    let code = &compiled.code;
+    let records = |op: &Op| {
+        let told = matches!(op, Op::Mark(_) | Op::Decide(_) | Op::Fire(_) | Op::FireOutcome(_));
+        told || matches!(op, Op::Observe(_) | Op::Record(..))
+    };
+    if code.ops.iter().any(records) {
+        return;
+    }
+    let reads = |at: u32| {
+        let op = code.ops[at as usize];
+        matches!(op, Op::LoadSlot(_) | Op::LoadSlots(..) | Op::LoadPart(_))
+    };
+    let mut machine = Machine::new(compiled, program);
+    let mut found = Vec::new();
+    for (number, action) in code.actions.iter().enumerate() {
+        for (place, &(offer, ty)) in action.offers.iter().enumerate() {
+            if let OfferCode::Computed(address) = offer
+                && !silent(code, address).into_iter().any(reads)
+                && let Ok(value) = machine.frozen(address, ty, &mut [])
+            {
+                found.push((number, place, value));
+            }
+        }
+    }
+    for (action, place, value) in found {
+        compiled.code.actions[action].offers[place].0 = OfferCode::Constant(value);
+    }
 }
 
 fn interrupted_bodies(code: &Code) -> Vec<Vec<Range<u32>>> {

@@ -6,7 +6,7 @@
 
 mod programs;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use explore::{Exploration, Limits, Outcome, explore};
@@ -90,6 +90,7 @@ fn walk(model: &LntModel, worker: &mut dyn PackedWorker) -> Steps {
         let result =
             worker.successors(&todo[next], &mut |step| steps.push((step.label, step.target.to_vec())));
         let mut told = Vec::with_capacity(steps.len());
+        let mut known = HashSet::with_capacity(steps.len());
         for (label, target) in steps {
             let number = *numbers.entry(target.clone()).or_insert(todo.len());
             if number == todo.len() {
@@ -97,7 +98,7 @@ fn walk(model: &LntModel, worker: &mut dyn PackedWorker) -> Steps {
             }
             // Whether a choice that is met again is looked at again depends on whether marks tell its ways apart.
             let one = (model.label(label), number);
-            if !told.contains(&one) {
+            if known.insert(one.clone()) {
                 told.push(one);
             }
         }
@@ -1031,4 +1032,296 @@ fn values_chosen_silently_come_from_sets() {
             );
         }
     }
+}
+
+/// Where several things may come of a value that is chosen silently, all that comes of one value is told before the next one.
+#[test]
+fn all_that_comes_of_a_chosen_value_is_told_at_once() {
+    let text = "module m is
+        !nat_sup 20
+        channel one is (nat) end channel
+        channel two is (nat, nat) end channel
+        process CACHE [LOAD, SAVE : two, ASK, DROP : one] (me : nat) is
+           var a, b, v : nat, busy : bool in
+              v := 0;
+              busy := false;
+              loop
+                 select
+                    only if not (busy) then
+                       a := any nat where a < 3;
+                       select
+                          LOAD (me, a)
+                       []
+                          only if a != v then SAVE (a, v); v := a end if
+                       []
+                          b := any nat where (b < 2) and (a + b < 4);
+                          select ASK (a + b); busy := true [] DROP (b) end select
+                       end select
+                    end if
+                 []
+                    only if busy then DROP (v); busy := false end if
+                 end select
+              end loop
+           end var
+        end process
+        process BUS [SAVE : two, ASK : one] is
+           var n, k : nat in
+              n := 0;
+              loop
+                 select
+                    SAVE (?k, n)
+                 []
+                    k := any nat where k < 4;
+                    select ASK (k); n := k [] SAVE (k, ?n) where n < 3 end select
+                 end select
+              end loop
+           end var
+        end process
+        process MAIN [LOAD, SAVE : two, ASK, DROP : one] is
+           par SAVE, ASK in
+              BUS [SAVE, ASK]
+           || par CACHE [LOAD, SAVE, ASK, DROP] (1) || CACHE [LOAD, SAVE, ASK, DROP] (2) end par
+           end par
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.iter().any(|steps| steps.len() > 12));
+}
+
+/// Values that a guard compares with others are these, and are not tried; other comparisons say nothing.
+#[test]
+fn values_that_guards_compute_are_received() {
+    let text = |guard: &str| {
+        format!(
+            "module m is
+            !nat_sup 1009
+            type small is range 0 .. 4 of nat with \"==\", \"<\", \"!=\" end type
+            type high is range 1008 .. 1009 of nat with \"==\" end type
+            type kind is get, put with \"==\", \"!=\" end type
+            type line is line (k : kind, n : small) with \"==\", \"!=\", \"get\" end type
+            type wide is wide (a, b, c, d : high) with \"==\", \"get\", \"set\" end type
+            type lines is array [0 .. 2] of line end type
+            channel link is (small, line, wide) end channel
+            function later (l : line) : line is
+               if l.n == 4 then return line (get, 0) else return line (put, small (nat (l.n) + 1)) end if
+            end function
+            process ASKED [S : link] is
+               var ls : lines, l : line, w, v : wide, j : small in
+                  ls := lines (line (get, 1), line (put, 2), line (get, 3));
+                  v := wide (1008, 1009, 1008, 1008);
+                  loop
+                     S (?j, ?l, ?w) where {guard};
+                     if j < 3 then ls[nat (j)] := later (l) end if;
+                     if j == 1 then v := w.{{a -> 1009}} end if
+                  end loop
+               end var
+            end process
+            process ASKER [S : link] is
+               var j : small in
+                  j := 0;
+                  loop S (j, ?any line, ?any wide); j := small ((nat (j) + 1) mod 3) end loop
+               end var
+            end process
+            process MAIN [S : link] is par S in ASKED [S] || ASKER [S] end par end process
+            end module"
+        )
+    };
+    let same = "(j < 3) and (l == ls[nat (j)]) and (w == v)";
+    for guard in [
+        same,
+        "(w == v) and (j < 3) and (later (ls[nat (j)]) == l)",
+        "(w == v.{b -> 1008}) and (l == line (get, j)) and (l != ls[0])",
+        "(w == v) and (l == ls[nat (j)])",
+        "(w == v) and (l == line (put, small (4 div nat (j))))",
+        "(w == v) and ((l == ls[0]) or (l == ls[1]))",
+        "(w == v) and not (l == ls[0])",
+        "(w == v) and (l == line (l.k, j))",
+        "(l == ls[0]) and (w.b == v.b) and (j < 3)",
+        "(w.c == v.d) and (w.b == v.a) and (l == ls[1])",
+    ] {
+        compare(&text(guard), true);
+    }
+    let (.., found) = compare(&text(same), true);
+    assert!(found.steps.len() > 10);
+}
+
+/// Functions that return what they return for other arguments are loops, wherever they are.
+#[test]
+fn functions_that_begin_again_return_the_same() {
+    let text = "module m is
+        !nat_sup 40
+        type items is list of nat with \"append\", \"head\", \"tail\", \"length\", \"==\" end type
+        type few is array [0 .. 2] of nat end type
+        channel link is (nat, nat, nat) end channel
+        function sum (l : items, so_far : nat) : nat is
+           case l in var n : nat, rest : items in
+              {} -> return so_far
+           |  cons (n, rest) where n == 7 -> return sum (rest, so_far)
+           |  cons (n, rest) -> return sum (rest, so_far + n)
+           end case
+        end function
+        function turned (l, behind : items) : items is
+           case l in var n : nat, rest : items in
+              {} -> return behind
+           |  cons (n, rest) -> return turned (rest, cons (n, behind))
+           end case
+        end function
+        function exchanged (a, b, n : nat) : nat is
+           if n == 0 then return a else return exchanged (b, a, n - 1) end if
+        end function
+        function least (f : few, at, found : nat) : nat is
+           if at > 2 then return found
+           elsif f[at] < found then return least (f, at + 1, f[at])
+           else return least (f, at + 1, found) end if
+        end function
+        process MAIN [G : link] is
+           var l : items, f : few, n : nat in
+              l := {1, 2};
+              f := few (3, 1, 2);
+              loop
+                 n := any nat where n < 4;
+                 G (sum (l, n), exchanged (n, 9, length (l)), least (f, 0, 5));
+                 if length (l) < 5 then l := cons (n, l) else l := tail (turned (l, {})) end if;
+                 f[n mod 3] := head (turned (l, {n}))
+              end loop
+           end var
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.len() > 10);
+}
+
+/// Sets whose elements have several words are changed in their order, and rows that are stored at once are the right ones.
+#[test]
+fn sets_of_wide_values_stay_in_order() {
+    let text = "module m is
+        !nat_sup 2003
+        type id is range 2000 .. 2003 of nat with \"==\", \">\" end type
+        type message is
+           ask (a, b, c : id), tell (a, b, c, d : id), bye
+           with \"==\", \"<\"
+        end type
+        type soup is sorted set of message with \"insert\", \"remove\", \"member\", \"union\", \"length\", \"empty\" end type
+        channel link is (message) end channel
+        channel links is (soup) end channel
+        process NET [SEND, TAKE : link, CAST : links] is
+           var s, more : soup, m : message in
+              s := {};
+              loop
+                 select
+                    only if length (s) < 5 then SEND (?m); s := insert (m, s) end if
+                 []
+                    only if length (s) < 3 then CAST (?more); s := union (s, more) end if
+                 []
+                    TAKE (?m) where member (m, s); s := remove (m, s)
+                 end select
+              end loop
+           end var
+        end process
+        process NODE [SEND, TAKE : link, CAST : links] (me : id) is
+           var b, c : id in
+              CAST ({tell (me, 2001, 2003, 2002), ask (2003, me, 2000), bye, ask (me, 2002, 2003)});
+              loop
+                 select
+                    TAKE (?ask (c, b, any id)) where c == me; SEND (tell (b, me, 2002, 2001))
+                 []
+                    TAKE (?tell (b, c, any id, any id)) where c > me; SEND (ask (c, b, 2001))
+                 []
+                    TAKE (bye)
+                 end select
+              end loop
+           end var
+        end process
+        process MAIN [SEND, TAKE : link, CAST : links] is
+           par SEND, TAKE, CAST in
+              NET [SEND, TAKE, CAST]
+           || par NODE [SEND, TAKE, CAST] (2000) || NODE [SEND, TAKE, CAST] (2002) end par
+           end par
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.len() > 10);
+}
+
+/// Where a type has too many values, those are chosen that a condition asks a list or a set for.
+#[test]
+fn values_of_large_types_are_chosen_from_lists() {
+    let text = "module m is
+        type message is request (a, b, c, d : nat), answer (a, b : nat) with \"==\" end type
+        type messages is list of message with \"member\" end type
+        channel c is (message) end channel
+        process MAIN [RECEIVE : c] is
+           var m : message, soup : messages in
+              soup := {request (1, 2, 3, 4), answer (1, 2), request (1, 2, 3, 4)};
+              loop
+                 m := any message;
+                 only if member (m, soup) then RECEIVE (m) end if
+              end loop
+           end var
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert_eq!(found.steps[0].len(), 2);
+    // The same with a set, and what is chosen is taken out of it, or given to one of two others.
+    let text = "module m is
+        type message is request (a, b, c, d : nat), answer (a, b : nat) with \"==\", \"<\" end type
+        type messages is sorted set of message with \"member\", \"insert\", \"remove\" end type
+        channel c is (message) end channel
+        process NET [SEND, RECEIVE, LOSE : c] is
+           var m : message, soup : messages in
+              soup := {request (9, 1, 1, 1), answer (200, 2), request (1, 2, 3, 4)};
+              loop
+                 select
+                    m := any message where member (m, soup);
+                    select RECEIVE (m); soup := remove (m, soup) [] LOSE (m); soup := remove (m, soup) end select
+                 []
+                    SEND (?m); soup := insert (m, soup)
+                 end select
+              end loop
+           end var
+        end process
+        process NODE [SEND, RECEIVE : c] (me : nat) is
+           var a, b : nat in
+              loop
+                 RECEIVE (?request (a, b, any nat, any nat)) where a >= me;
+                 SEND (answer (b, me))
+              end loop
+           end var
+        end process
+        process MAIN [SEND, RECEIVE, LOSE : c] is
+           par SEND, RECEIVE in
+              NET [SEND, RECEIVE, LOSE]
+           || par NODE [SEND, RECEIVE] (1) || NODE [SEND, RECEIVE] (5) end par
+           end par
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.len() > 10 && found.steps[0].len() == 6);
+}
+
+/// What an action offers may fail although there is nothing to receive.
+#[test]
+fn offers_that_fail_do_so_without_values() {
+    let text = "module m is
+        !nat_sup 50
+        type soup is sorted set of nat with \"insert\", \"member\" end type
+        channel link is (nat, nat) end channel
+        process MAIN [G, H : link] is
+           var s : soup, n, k : nat in
+              s := {};
+              n := 30;
+              loop
+                 select
+                    G (?k, 1 div n) where member (k, s)
+                 []
+                    only if 1 div n < 2 then G (?k, 3) where k < 0 end if
+                 []
+                    H (n, 0); n := n - 1
+                 end select
+              end loop
+           end var
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.failure.is_some());
 }

@@ -20,6 +20,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use rustc_hash::FxHasher;
 
+use crate::prefetch::prefetch;
+
 /// The first chunk has 2 to this power of entries.
 const FIRST_BITS: u32 = 8;
 /// More chunks than this would not fit into memory.
@@ -29,6 +31,14 @@ const LENGTH_BITS: u32 = 28;
 const START_BITS: u32 = 31;
 /// Bits of a row's number: who uses rows may mark others with the bit above.
 const NUMBER_BITS: u32 = 31;
+
+/// How near a row is that will be looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Approach {
+    Entry,
+    Place,
+    Words,
+}
 
 /// Words of rows. Shared between threads, who see to it that none is written while it is read.
 struct Words(Box<[UnsafeCell<u32>]>);
@@ -89,10 +99,38 @@ impl SharedRows {
     /// The number of a row, added if it is new.
     #[inline]
     pub fn intern(&self, row: &[u32]) -> u32 {
-        let hash = hash(row);
+        self.intern_hashed(row, hash(row))
+    }
+
+    #[inline]
+    fn intern_hashed(&self, row: &[u32], hash: u64) -> u32 {
         match self.find(row, hash) {
             Some(known) => known,
             None => self.add(row, hash),
+        }
+    }
+
+    /// Asks memory for what finding a row will take: first for its entry in the table, then for its place, then for its words.
+    #[inline]
+    fn approach(&self, hash: u64, step: Approach) {
+        let Some(table) = self.tables[self.current.load(Ordering::Acquire)].get() else { return };
+        let at = hash as usize & (table.len() - 1);
+        if step == Approach::Entry {
+            return prefetch(table, at);
+        }
+        let entry = table[at].load(Ordering::Acquire);
+        if entry == 0 || entry >> 32 != hash >> 32 {
+            return;
+        }
+        let (chunk, at) = position(entry as u32 - 1);
+        let Some(places) = self.places[chunk].get() else { return };
+        if step == Approach::Place {
+            return prefetch(places, at);
+        }
+        let place = places[at].load(Ordering::Acquire);
+        let start = (place >> LENGTH_BITS & ((1 << START_BITS) - 1)) as usize;
+        if let Some(words) = self.words[(place >> (LENGTH_BITS + START_BITS)) as usize].get() {
+            prefetch(&words.0, start);
         }
     }
 
@@ -272,6 +310,36 @@ impl<'a> LocalRows<'a> {
     #[inline]
     pub fn intern(&mut self, row: &[u32]) -> u32 {
         self.shared.intern(row)
+    }
+
+    /// How many rows there are.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Says that a row will be among those of [`intern_all`](Self::intern_all). Gives what it is known by there.
+    #[inline]
+    pub fn announce(&self, row: &[u32]) -> u64 {
+        let hash = hash(row);
+        self.shared.approach(hash, Approach::Entry);
+        hash
+    }
+
+    /// The numbers of several rows that were announced, added if they are new. Looking for them at once takes hardly longer than
+    /// looking for one, because all of them wait for memory together.
+    #[inline]
+    pub fn intern_all<'r>(
+        &mut self,
+        rows: impl Iterator<Item = (&'r [u32], u64)> + Clone,
+        mut found: impl FnMut(usize, u32),
+    ) {
+        for step in [Approach::Place, Approach::Words] {
+            rows.clone().for_each(|(_, hash)| self.shared.approach(hash, step));
+        }
+        for (at, (row, hash)) in rows.enumerate() {
+            found(at, self.shared.intern_hashed(row, hash));
+        }
     }
 
     /// The row with a number that some thread got from [`intern`](Self::intern).

@@ -61,6 +61,9 @@ const MANY: u64 = 100_000;
 
 impl fmt::Display for Exploration {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.states == 0 {
+            return write!(out, "no state was reached");
+        }
         let mut row = |name: &str, value: String| writeln!(out, "{name:<22}{value}");
         row("states", grouped(self.states))?;
         if !self.complete {

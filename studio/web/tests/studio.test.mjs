@@ -152,7 +152,8 @@ describe("several models", () => {
         return { scene, drawn: space.drawn(), title: document.querySelector("#title").textContent, sizes: document.querySelector("#sizes").textContent };
       });
     assert.deepEqual(await seen(), { scene: null, drawn: { nodes: 0, edges: 0 }, title: "c++", sizes: "" });
-    assert.equal(await tab.locator(".labels span").count(), 0);
+    // Labels follow with the next frame.
+    await tab.waitForFunction(() => !document.querySelector(".labels span"));
     // The page goes on drawing, and the first model is as it was.
     await tab.selectOption("#projects", { label: "comb" });
     await settled(tab);

@@ -26,6 +26,8 @@ pub struct Representation {
     pub leaves: Vec<u32>,
     /// Whether values of one word are ordered as their numbers are.
     pub ordered: bool,
+    /// Whether values are ordered as their words are, the first ones first.
+    pub lexical: bool,
     /// For constructed types, the places of each constructor's fields.
     pub fields: Vec<Vec<FieldPlace>>,
     /// Packed constructed types have the position of the constructor above this bit; 32 where there is only one.
@@ -266,6 +268,7 @@ struct Shaper<'p> {
 struct PartShape {
     leaves: Vec<u32>,
     ordered: bool,
+    lexical: bool,
     span: u64,
 }
 
@@ -290,7 +293,7 @@ impl Shaper<'_> {
     fn part(&mut self, ty: TypeId, depth: usize) -> PartShape {
         if let Shaped::Now { recursive } = &mut self.table[ty.index()] {
             *recursive = true;
-            return PartShape { leaves: vec![ROW_BITS], ordered: false, span: u64::MAX };
+            return PartShape { leaves: vec![ROW_BITS], ordered: false, lexical: false, span: u64::MAX };
         }
         let shape = self.shape(ty, depth + 1);
         let span = match &shape.kind {
@@ -299,7 +302,7 @@ impl Shaper<'_> {
             _ if shape.leaves.len() == 1 => 1u64 << shape.leaves[0],
             _ => u64::MAX,
         };
-        PartShape { leaves: shape.leaves.clone(), ordered: shape.ordered, span }
+        PartShape { leaves: shape.leaves.clone(), ordered: shape.ordered, lexical: shape.lexical, span }
     }
 
     fn represent(&mut self, ty: TypeId, depth: usize) -> Representation {
@@ -363,6 +366,7 @@ impl Shaper<'_> {
             .collect();
         let several = constructors.len() > 1;
         let ordered = parts.iter().flatten().all(|part| part.ordered);
+        let lexical = parts.iter().flatten().all(|part| part.lexical);
         let narrow = |part: &PartShape| part.leaves.len() == 1;
         let bits_of = |fields: &[PartShape]| fields.iter().map(|part| u64::from(part.leaves[0])).sum::<u64>();
         let tag_bits = bits_for(constructors.len() as u64 - 1);
@@ -382,6 +386,7 @@ impl Shaper<'_> {
                     storage: Storage::Packed,
                     leaves: vec![widest as u32 + tag_bits],
                     ordered,
+                    lexical: ordered,
                     fields: places.collect(),
                     tag_shift: if several { widest as u32 } else { 32 },
                     ..whole
@@ -409,7 +414,7 @@ impl Shaper<'_> {
         if leaves.len() > MOST_WORDS || leaves.len() < 2 {
             return whole;
         }
-        Representation { storage: Storage::Wide, leaves, fields: places, ..whole }
+        Representation { storage: Storage::Wide, leaves, fields: places, lexical, ..whole }
     }
 
     fn array(&mut self, lower: i64, length: usize, element: TypeId, depth: usize) -> Representation {
@@ -422,13 +427,15 @@ impl Shaper<'_> {
         if part.leaves.len() == 1 && part.leaves[0] as usize * length <= 32 {
             whole.element.bits = part.leaves[0];
             let leaves = vec![part.leaves[0] * length as u32];
-            return Representation { storage: Storage::Packed, leaves, ordered: part.ordered, ..whole };
+            let ordered = part.ordered;
+            return Representation { storage: Storage::Packed, leaves, ordered, lexical: ordered, ..whole };
         }
         let words = part.leaves.len() * length;
         if !(2..=MOST_WORDS).contains(&words) {
             return whole;
         }
-        Representation { storage: Storage::Wide, leaves: part.leaves.repeat(length), ..whole }
+        let lexical = part.lexical;
+        Representation { storage: Storage::Wide, leaves: part.leaves.repeat(length), lexical, ..whole }
     }
 
     fn set(&mut self, element: TypeId, sorted: bool, depth: usize) -> Representation {
@@ -454,7 +461,7 @@ impl Shaper<'_> {
 }
 
 fn scalar(kind: Kind, bits: u32) -> Representation {
-    Representation { storage: Storage::Scalar, leaves: vec![bits], ordered: true, ..row(kind) }
+    Representation { storage: Storage::Scalar, leaves: vec![bits], ordered: true, lexical: true, ..row(kind) }
 }
 
 fn number(lower: i64, upper: i64, offset: i64, signed: bool) -> Representation {
@@ -468,6 +475,7 @@ fn row(kind: Kind) -> Representation {
         storage: Storage::Row,
         leaves: vec![ROW_BITS],
         ordered: false,
+        lexical: false,
         fields: Vec::new(),
         tag_shift: 32,
         element: ElementShape::default(),

@@ -406,6 +406,11 @@ impl Values<'_> {
                     _ => Made::Elements,
                 })
             }
+            Builtin::Union if self.is_row_in_order(operand) && operand == second => {
+                let stride = stride(self, operand);
+                merge(self.row(a[0]), self.row(b[0]), stride, elements);
+                Ok(Made::Row)
+            }
             Builtin::Concatenate | Builtin::Union => {
                 self.elements(operand, a, elements);
                 self.elements(second, b, elements);
@@ -537,6 +542,17 @@ impl Values<'_> {
         }
     }
 
+    /// Whether values of a type are rows of elements in ascending order of their words, each once.
+    pub fn is_row_in_order(&self, ty: TypeId) -> bool {
+        let shape = &self.types[ty.index()];
+        match shape.kind {
+            Kind::List { element, sorted: true, set: true } => {
+                shape.storage == Storage::Row && self.types[element.index()].lexical
+            }
+            _ => false,
+        }
+    }
+
     /// Elements that are in the order of their type, without repetitions where it has none.
     fn made_in_order(&self, ty: TypeId) -> Made {
         match self.types[ty.index()].storage {
@@ -562,6 +578,33 @@ impl Values<'_> {
 fn outside(index: i64, lower: i64, length: usize) -> Wrong {
     let upper = lower + length as i64 - 1;
     format!("index {index} is outside the bounds {lower}..{upper} of the array").into()
+}
+
+/// The elements of two rows that are in order, in order and each once.
+fn merge(a: &[u32], b: &[u32], stride: usize, merged: &mut Vec<u32>) {
+    let (mut left, mut right) = (a.chunks_exact(stride).peekable(), b.chunks_exact(stride).peekable());
+    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
+        let order = one.cmp(other);
+        merged.extend_from_slice(if order.is_le() { one } else { other });
+        if order.is_le() {
+            left.next();
+        }
+        if order.is_ge() {
+            right.next();
+        }
+    }
+    left.chain(right).for_each(|rest| merged.extend_from_slice(rest));
+}
+
+/// Where an element of some words is in a row that is in order, or where it would be, counted in words.
+pub fn find_in_order(row: &[u32], element: &[u32]) -> Result<usize, usize> {
+    let stride = element.len();
+    let at =
+        partition_point(row.len() / stride, |at| row[at * stride..(at + 1) * stride] < *element) * stride;
+    match row.get(at..at + stride) == Some(element) {
+        true => Ok(at),
+        false => Err(at),
+    }
 }
 
 /// The first of so many places that is not less.

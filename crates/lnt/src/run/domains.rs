@@ -24,6 +24,19 @@ pub(super) fn domain(machine: &mut Machine<'_>, ty: TypeId, span: Span) -> Resul
     all_values(machine, ty).map_err(|unlisted| offer_error(machine, unlisted, span))
 }
 
+/// All values of a type that one of them is chosen of, or why they can't be listed.
+pub(super) fn chosen_domain(
+    machine: &mut Machine<'_>,
+    ty: TypeId,
+    span: Span,
+) -> Result<Arc<[u32]>, ModelError> {
+    all_values(machine, ty).map_err(|unlisted| {
+        let help =
+            "say which ones with a list or set: `any … where member (x, l)`; or choose from a smaller type";
+        unlisted_error(machine, unlisted, span, "chosen", help)
+    })
+}
+
 /// All values of a type, in ascending order.
 pub fn all_values(machine: &mut Machine<'_>, ty: TypeId) -> Result<Arc<[u32]>, Unlisted> {
     match machine.values.known_domain(ty) {
@@ -83,17 +96,26 @@ fn with_predicates(
 }
 
 fn offer_error(machine: &Machine<'_>, unlisted: Unlisted, span: Span) -> ModelError {
+    let help = "synchronise with a process that sends a value, or narrow the offer with a pattern";
+    unlisted_error(machine, unlisted, span, "received", help)
+}
+
+fn unlisted_error(
+    machine: &Machine<'_>,
+    unlisted: Unlisted,
+    span: Span,
+    what_happens: &str,
+    help: &str,
+) -> ModelError {
     let (ty, reason) = match unlisted {
         Unlisted::Error(error) => return error,
         Unlisted::TooMany(too_many) => (too_many.ty(), too_many.reason()),
     };
     let name = &machine.values.program[ty].name;
     ModelError {
-        message: format!("any value of type {name} may be received here, but that type {reason}"),
+        message: format!("any value of type {name} may be {what_happens} here, but that type {reason}"),
         span: Some(span),
-        help: Some(
-            "synchronise with a process that sends a value, or narrow the offer with a pattern".into(),
-        ),
+        help: Some(help.into()),
         during: None,
     }
 }

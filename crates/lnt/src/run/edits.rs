@@ -13,10 +13,13 @@ pub enum Change {
     Tail,
 }
 
+impl Change {
+    /// All of them, in order.
+    pub const ALL: [Change; 3] = [Change::Cons, Change::Append, Change::Tail];
+}
+
 /// Of rows up to this number, it is known by their numbers which rows are left without their first words.
-const MOST_TAILS: usize = 1 << 18;
-/// The number of no row.
-const NO_ROW: u32 = u32::MAX;
+pub const MOST_TAILS: usize = 1 << 18;
 
 /// A change with its result.
 #[derive(Clone, Copy)]
@@ -41,7 +44,7 @@ pub struct Edits {
     known: Vec<Edit>,
     /// By kind of change.
     worth: [Worth; 3],
-    /// What rows are without one word, by their numbers.
+    /// What rows are without one word, by their numbers: 1 more than the numbers of those, or 0. Never moved once it is there.
     tails: Vec<u32>,
 }
 
@@ -58,7 +61,7 @@ impl Edits {
     #[inline]
     pub fn find(&mut self, change: Change, row: u32, word: u32) -> Option<u32> {
         if let (Change::Tail, 1) = (change, word) {
-            return self.tails.get(row as usize).copied().filter(|tail| *tail != NO_ROW);
+            return self.tails.get(row as usize).and_then(|tail| tail.checked_sub(1));
         }
         let worth = &mut self.worth[change as usize];
         if worth.useless {
@@ -90,13 +93,19 @@ impl Edits {
     }
 
     fn remember_tail(&mut self, row: usize, tail: u32) {
-        if row >= MOST_TAILS {
-            return;
+        self.tails();
+        if let Some(place) = self.tails.get_mut(row) {
+            *place = tail + 1;
         }
-        if self.tails.len() <= row {
-            self.tails.resize(row + 1, NO_ROW);
+    }
+
+    /// What rows are without one word.
+    #[inline]
+    pub fn tails(&mut self) -> &[u32] {
+        if self.tails.is_empty() {
+            self.tails = vec![0; MOST_TAILS];
         }
-        self.tails[row] = tail;
+        &self.tails
     }
 }
 

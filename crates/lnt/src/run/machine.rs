@@ -96,6 +96,8 @@ pub struct Machine<'a> {
     pub(super) tables: Vec<u32>,
     /// Where rows lie, as far as machine code has asked for them.
     pub(super) near_rows: Vec<u64>,
+    /// For each function, whether its results are not worth remembering; for machine code.
+    pub(super) forgotten: Vec<u32>,
     /// Empty until a result is remembered: many machines never do.
     memory: Vec<Remembered>,
     /// By function, how often its results were asked for, and how often they were remembered.
@@ -128,6 +130,7 @@ impl<'a> Machine<'a> {
             asked: Vec::new(),
             tables: Vec::new(),
             near_rows: Vec::new(),
+            forgotten: Vec::new(),
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],
@@ -253,8 +256,12 @@ impl<'a> Machine<'a> {
         *known += u32::from(is_known);
         if *asked == ENOUGH_ASKED {
             // Worth its while: it counts again.
-            *asked = if *known < ENOUGH_ASKED / 4 { u32::MAX } else { 0 };
+            let is_useless = *known < ENOUGH_ASKED / 4;
+            *asked = if is_useless { u32::MAX } else { 0 };
             *known = 0;
+            if let Some(forgotten) = self.forgotten.get_mut(function as usize) {
+                *forgotten = u32::from(is_useless);
+            }
         }
         is_known.then_some(found.result)
     }

@@ -1,7 +1,9 @@
 //! Running compiled programs: values, the machine, and the steps out of a state.
 
+mod bounds;
 mod builtins;
 mod domains;
+mod drafts;
 mod edits;
 mod flows;
 mod locality;
@@ -15,8 +17,10 @@ mod print;
 mod rendezvous;
 mod rest;
 mod shortcuts;
+mod solved;
 mod sources;
 mod successors;
+mod symbolic;
 mod values;
 
 pub use domains::{Unlisted, all_values, literal_value};
@@ -25,6 +29,7 @@ pub use locality::{Condition, Locality, conditions, decisive, localities};
 pub use machine::{FIRST_OBSERVATION, Machine};
 pub use native::Native;
 pub use print::{print_frozen, print_value};
+pub use rendezvous::silent;
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};
 pub(crate) use successors::{Plan, Plans, patterns_never_fail};

@@ -18,6 +18,10 @@
 //!   Indices are compared with the bounds of their arrays before they are used.
 //! - Native code reads words of rows where `Machine::note_row` says that these lie, after a comparison with their lengths.
 //!   Rows are never moved or changed, and live as long as the program that the machine borrows.
+//! - Of drafts it reads words where their table says that these lie, after a comparison with their lengths. It adds entries
+//!   to that table as long as there is room, and writes a word in front of words of drafts only if the table says that it is
+//!   the one before the newest. Both lie in memory of their own, which is neither moved nor freed while native code runs; drafts
+//!   are forgotten before it runs, never meanwhile.
 //! - A rendezvous gets more slices: a copy of the state, the packed state, a list of values, and room for as many records
 //!   as it tries combinations of values; `Native::meet` sees to their lengths.
 //! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
@@ -34,6 +38,7 @@ use cranelift_jit::JITModule;
 
 use model::Layout;
 
+use super::builtins::find_in_order;
 use super::edits::Change;
 use super::machine::{Halt, Machine};
 use super::rendezvous::Configuration;
@@ -68,8 +73,16 @@ struct Context {
     tables: *mut u32,
     /// For rows below [`NEAR_ROWS`], where they lie and how long they are; 0 where nobody has asked yet.
     near_rows: *const u64,
+    /// The table of drafts: see [`super::drafts`].
+    drafts: *mut u64,
+    /// For each function, whether its results are not worth remembering.
+    forgotten: *const u32,
+    /// What rows with small numbers are without their first words, 1 more than their numbers; 0 where that is not known.
+    tails: *const u32,
     fuel: u32,
     depth: u32,
+    /// Where records begin.
+    first_record: u32,
     /// How many values the last exception was raised with, and how many words these have.
     raised: [u32; 2],
 }
@@ -80,13 +93,16 @@ impl Context {
         if machine.near_rows.is_empty() {
             machine.make_tables();
         }
-        machine.values.forget_drafts();
         Self {
+            drafts: machine.values.forget_drafts().as_mut_ptr(),
             tables: machine.tables.as_mut_ptr(),
             near_rows: machine.near_rows.as_ptr(),
+            forgotten: machine.forgotten.as_ptr(),
+            tails: machine.values.tails().as_ptr(),
             machine: std::ptr::from_mut(machine).cast(),
             fuel: FUEL,
             depth: 0,
+            first_record: 0,
             raised: [0; 2],
         }
     }
@@ -97,6 +113,7 @@ impl Machine<'_> {
     fn make_tables(&mut self) {
         self.tables = vec![UNKNOWN; self.code.tabled as usize];
         self.near_rows = vec![0; NEAR_ROWS];
+        self.forgotten.resize(self.code.functions.len().max(1), 0);
     }
 }
 
@@ -104,19 +121,12 @@ impl Machine<'_> {
 const UNKNOWN: u32 = u32::MAX;
 
 /// Rows with smaller numbers are read by native code itself.
-const NEAR_ROWS: usize = 1 << 16;
-/// Where a row lies takes so many bits; its length takes the others.
-const ADDRESS_BITS: u32 = 48;
-
+const NEAR_ROWS: usize = 1 << 20;
 impl Machine<'_> {
     /// Notes where a row lies, for native code. Rows without words, very long ones and drafts are left to helpers.
     fn note_row(&mut self, row: u32) {
         let Some(place) = self.near_rows.get_mut(row as usize) else { return };
-        let words = self.values.kept_row(row);
-        let address = words.as_ptr().expose_provenance() as u64;
-        if address >> ADDRESS_BITS == 0 && words.len() as u64 >> (64 - ADDRESS_BITS) == 0 {
-            *place = (words.len() as u64) << ADDRESS_BITS | address;
-        }
+        *place = super::drafts::place(self.values.kept_row(row));
     }
 }
 
@@ -140,32 +150,62 @@ impl Piece {
     }
 }
 
-/// A rendezvous.
+/// A rendezvous. What is needed each time fits into a cache line.
 #[derive(Clone)]
 pub struct MeetingPiece {
     code: MeetingCode,
-    opening: Opening,
     /// How many words a record has: values, packed target, where marks start and end and what was chosen, if told.
-    record: usize,
+    record: u32,
     /// How many words a candidate has, and how many records there are at most for each, or in all without candidates.
-    each: usize,
-    most: usize,
-    /// Whether candidates come as a list.
+    each: u32,
+    most: u32,
+    /// How many values there are.
+    values: u32,
+    /// Whether somebody has to look for values, whether candidates come as a list, and whether records tell marks.
+    open: bool,
     listed: bool,
+    marked: bool,
+    opening: Arc<Opening>,
 }
 
 impl MeetingPiece {
     /// Code that was built with the signature of [`MeetingCode`].
-    fn new(code: *const u8, opening: Opening, words: usize) -> Self {
+    fn new(code: *const u8, opening: Opening, words: usize, marked: bool) -> Self {
         // SAFETY: see the module's head; `translate` alone calls this.
         let code = unsafe { std::mem::transmute::<*const u8, MeetingCode>(code) };
         let each = match &opening.source {
-            Some(source) => source.words as usize,
-            None => opening.places.len(),
+            Some(source) => source.words,
+            None => opening.places.len() as u32,
         };
-        let record = opening.values as usize + words;
-        let listed = opening.ranges.is_none();
-        Self { code, record, each: each.max(1), most: opening.combinations(1), listed, opening }
+        Self {
+            code,
+            record: opening.values + words as u32,
+            each: each.max(1),
+            most: opening.combinations(1) as u32,
+            values: opening.values,
+            open: !(opening.places.is_empty() && opening.solved.is_empty()),
+            listed: opening.ranges.is_none(),
+            marked,
+            opening: Arc::new(opening),
+        }
+    }
+
+    /// Whether there are values that nobody fixes.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// How many values its steps have.
+    #[inline]
+    pub fn values(&self) -> usize {
+        self.values as usize
+    }
+
+    /// Whether records tell where marks lie.
+    #[inline]
+    pub fn is_marked(&self) -> bool {
+        self.marked
     }
 
     /// The values that nobody fixes.
@@ -268,12 +308,16 @@ impl Native {
         if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
             return None;
         }
-        let listed = if piece.listed { list.len() / piece.each } else { 1 };
-        let end = first + listed * piece.most * piece.record;
+        let listed = match piece.listed && piece.open {
+            true => list.len() / piece.each as usize,
+            false => 1,
+        };
+        let end = first + listed * piece.most as usize * piece.record as usize;
         if records.len() < end {
             records.resize(end, 0);
         }
         let mut context = Context::new(machine);
+        context.first_record = first as u32;
         let (state, before, packed) = (state.as_mut_ptr(), before.as_ptr(), packed.as_ptr());
         let out = records[first..end].as_mut_ptr();
         // SAFETY: see the module's head.
@@ -286,7 +330,7 @@ impl Native {
     /// How many words a record of a rendezvous has.
     #[inline]
     pub fn record_length(&self, piece: &MeetingPiece) -> usize {
-        piece.record
+        piece.record as usize
     }
 
     /// Runs the piece that starts at an address; nothing if there is none or it gave up, and all is as before.
@@ -501,6 +545,14 @@ extern "C" fn settle(context: *mut Context, row: u32) -> u32 {
     machine.values.settle(row)
 }
 
+/// Has a draft stored together with others; its number will be written into a word of the records of the call at hand, which
+/// is 0 till then. If it is stored at once, gives its number.
+extern "C" fn defer(context: *mut Context, draft: u32, at: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let (machine, first) = unsafe { (machine(context), (*context).first_record) };
+    machine.values.defer(draft, first + at).unwrap_or(0)
+}
+
 /// The words of a value, by the number that offers know it by.
 extern "C" fn thaw(context: *mut Context, ty: u32, value: u32, words: *mut u32, count: u32) {
     // SAFETY: see the module's head; the stack slot behind `words` has as many words as values of the type.
@@ -532,32 +584,57 @@ extern "C" fn row_member(context: *mut Context, word: u32, row: u32) -> u32 {
     u32::from(machine.values.row(row).contains(&word))
 }
 
-/// An ascending row with a word, once.
-extern "C" fn row_insert(context: *mut Context, word: u32, row: u32) -> u32 {
-    // SAFETY: see the module's head.
-    let machine = unsafe { machine(context) };
+/// Whether a row in ascending order has an element of some words.
+extern "C" fn row_member_wide(context: *mut Context, words: *const u32, count: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
+    u32::from(find_in_order(machine.values.row(row), words).is_ok())
+}
+
+/// A row in ascending order with an element of some words, once.
+extern "C" fn row_insert(
+    context: *mut Context,
+    words: *const u32,
+    count: u32,
+    row: u32,
+    is_draft: u32,
+) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
     let known = machine.values.kept_row(row);
-    match known.binary_search(&word) {
+    match find_in_order(known, words) {
         Ok(_) => row,
-        Err(at) => machine.values.build(|_, scratch| {
-            scratch.extend_from_slice(&known[..at]);
-            scratch.push(word);
-            scratch.extend_from_slice(&known[at..]);
-        }),
+        Err(at) => {
+            machine.values.build_draft(is_draft == 1 && machine.values.has_many_rows(), |_, scratch| {
+                scratch.extend_from_slice(&known[..at]);
+                scratch.extend_from_slice(words);
+                scratch.extend_from_slice(&known[at..]);
+            })
+        }
     }
 }
 
-/// An ascending row without a word.
-extern "C" fn row_remove(context: *mut Context, word: u32, row: u32) -> u32 {
-    // SAFETY: see the module's head.
-    let machine = unsafe { machine(context) };
+/// A row in ascending order without an element of some words.
+extern "C" fn row_remove(
+    context: *mut Context,
+    words: *const u32,
+    count: u32,
+    row: u32,
+    is_draft: u32,
+) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
     let known = machine.values.kept_row(row);
-    match known.binary_search(&word) {
+    match find_in_order(known, words) {
         Err(_) => row,
-        Ok(at) => machine.values.build(|_, scratch| {
-            scratch.extend_from_slice(&known[..at]);
-            scratch.extend_from_slice(&known[at + 1..]);
-        }),
+        Ok(at) => {
+            // No draft is empty.
+            let is_draft = is_draft == 1 && known.len() > words.len() && machine.values.has_many_rows();
+            machine.values.build_draft(is_draft, |_, scratch| {
+                scratch.extend_from_slice(&known[..at]);
+                scratch.extend_from_slice(&known[at + words.len()..]);
+            })
+        }
     }
 }
 

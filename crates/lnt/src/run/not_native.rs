@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use model::Layout;
 
+use super::bounds::Bounds;
 use super::machine::{Halt, Machine};
 use super::rendezvous::Configuration;
+use super::solved::Solved;
 use super::sources::Source;
 use crate::compile::Compiled;
 
@@ -16,6 +18,18 @@ pub enum Native {}
 pub enum MeetingPiece {}
 
 impl MeetingPiece {
+    pub fn is_open(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn is_marked(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn values(&self) -> usize {
+        match *self {}
+    }
+
     pub fn opening(&self) -> &Opening {
         match *self {}
     }
@@ -28,6 +42,8 @@ pub struct Opening {
     pub values: u32,
     pub tried: usize,
     pub source: Option<Source>,
+    pub bounds: Vec<Bounds>,
+    pub solved: Vec<Solved>,
 }
 
 impl Native {

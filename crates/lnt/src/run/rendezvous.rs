@@ -4,8 +4,8 @@
 //! locations say, and rules combine it the same way every time. All these combinations are listed once, in the order in
 //! which offers are combined state by state ([`super::successors`]): those that are possible in a state are the ones whose
 //! participants are all where they have to be. Where a leaf's silent ways may fork or end, its location counts as open:
-//! states in which it is there are left to that. So does one where a value is chosen silently, unless all that may come of
-//! it is a single rendezvous, which can then go through the values in their order.
+//! states in which it is there are left to that. Where a value is chosen silently, steps are told value by value, with all that
+//! may come of each: rendezvous that share a choice form a group, and how its steps are ordered is written down ([`Turn`]).
 
 use rustc_hash::FxHashSet;
 
@@ -13,6 +13,7 @@ use super::shortcuts::{Rest, Shortcuts, directly_at_action};
 use super::sources::{choosing, never_meet};
 use crate::compile::code::{Code, ForkKind, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation};
+use crate::typed::TypeId;
 
 /// More rendezvous than this are not listed.
 const MOST_RENDEZVOUS: usize = 2048;
@@ -20,6 +21,8 @@ const MOST_RENDEZVOUS: usize = 2048;
 const MOST_LEGS: usize = 4;
 /// More values than this are not chosen silently.
 const MOST_CHOSEN: u32 = 2048;
+/// The steps of a group are ordered by at most so many turns.
+pub const MOST_TURNS: usize = 16;
 
 /// The first word of a type's values and how many there are, where all words between are values.
 pub fn range_of(shape: &Representation) -> Option<(u32, u32)> {
@@ -67,9 +70,28 @@ pub struct Rendezvous {
     pub gate: u32,
     pub profile: u32,
     pub participants: Vec<Participant>,
-    /// Steps of neighbours with the same number, unless it is 0, are told by the value that one participant, the same in
-    /// all of them, has chosen silently.
+    /// Where its steps come among all of a state: these are told in the order of their turns, one after the other.
+    pub turns: Vec<Turn>,
+    /// Neighbours with the same number, unless it is 0, share a choice: turns up to there are left out in these.
     pub group: u32,
+}
+
+impl Rendezvous {
+    /// How many values that were chosen silently its steps tell.
+    pub fn chosen(&self, code: &Code) -> usize {
+        let legs = self.participants.iter().flat_map(|one| &one.way);
+        let chosen = legs.filter(|leg| matches!(code.ops[leg.to as usize], Op::AnyValue(..))).count();
+        if self.group == 0 { 0 } else { chosen }
+    }
+}
+
+/// What decides, at one point of the search for offers, which steps come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The smaller number.
+    Fixed(u32),
+    /// The smaller one of the values that participants choose silently: the next of them, as they lie on their ways.
+    Chosen,
 }
 
 /// What a leaf does at a location.
@@ -141,72 +163,44 @@ pub fn configuration(
     let mut found = listing.found;
     found.rendezvous = rendezvous;
     found.rendezvous.retain(|one| !never_meet(code, types, &one.participants));
-    leave_choices_to_others(code, &mut found);
+    // Who needs no partner, and no value, finds out by itself.
+    let Configuration { rendezvous, probes, .. } = &mut found;
+    let is_given = |&(offer, _): &(OfferCode, TypeId)| {
+        matches!(offer, OfferCode::Constant(_) | OfferCode::Slot(_) | OfferCode::Computed(_))
+    };
+    probes.retain(|probe| {
+        let alone = rendezvous.iter().any(|one| one.participants[..] == *std::slice::from_ref(probe));
+        !(alone && code.actions[probe.action as usize].offers.iter().all(is_given))
+    });
+    group_neighbours(&mut found);
     Some(found)
 }
 
-/// Offers that come of a value that is chosen silently are told value by value, with all that follows from each. A rendezvous
-/// goes through all values by itself: that is the same order unless another one begins with the same participants up to
-/// that choice and is possible at the same time. Neighbours that do become a group; locations with other such choices are
-/// left open.
-fn leave_choices_to_others(code: &Code, found: &mut Configuration) {
-    group_neighbours(code, &mut found.rendezvous);
-    let chooses = |one: &Participant| one.way.iter().rposition(|leg| is_choice_of_value(code, leg));
-    let mut open: Vec<(u32, u32)> = Vec::new();
-    for (number, one) in found.rendezvous.iter().enumerate() {
-        for (at, chooser) in one.participants.iter().enumerate() {
-            let Some(last) = chooses(chooser) else { continue };
-            let disturbs = |other: &Rendezvous| {
-                let Some(same) = other.participants.get(at) else { return false };
-                let shared = |leg: &Leg| same.way.contains(leg) && is_choice_of_value(code, leg);
-                one.participants[..at] == other.participants[..at]
-                    && (same.region, same.location) == (chooser.region, chooser.location)
-                    && chooser.way[..=last].iter().any(shared)
-                    && at_once(one, other)
-            };
-            let others = found.rendezvous.iter().enumerate();
-            let mut others =
-                others.filter(|&(at, other)| at != number && (one.group == 0 || other.group != one.group));
-            if others.any(|(_, other)| disturbs(other)) {
-                open.push((chooser.region, chooser.location));
+/// Gives neighbours a common number that have the same turns up to a choice. Where these are too many, locations are left open.
+fn group_neighbours(found: &mut Configuration) {
+    let choice = |one: &Rendezvous| one.turns.iter().position(|turn| *turn == Turn::Chosen);
+    let mut open = Vec::new();
+    let mut group = 0;
+    let mut first = 0;
+    while let Some(one) = found.rendezvous.get(first) {
+        let shared = choice(one).map(|choice| one.turns[..=choice].to_vec());
+        let alike = |other: &&Rendezvous| {
+            shared.as_ref().is_some_and(|shared| choice(other).is_some() && other.turns.starts_with(shared))
+        };
+        let count = found.rendezvous[first..].iter().take_while(alike).count();
+        if let (Some(shared), 2..) = (&shared, count) {
+            group += 1;
+            for one in &mut found.rendezvous[first..first + count] {
+                one.group = group;
+                one.turns.drain(..shared.len() - 1);
+                if one.turns.len() > MOST_TURNS {
+                    open.extend(one.participants.iter().map(|one| (one.region, one.location)));
+                }
             }
         }
+        first += count.max(1);
     }
     found.leave_open(&open);
-}
-
-/// Gives neighbours a common number that differ only in what comes behind the one participant that chooses a value.
-fn group_neighbours(code: &Code, rendezvous: &mut [Rendezvous]) {
-    let chooser = |one: &Rendezvous| {
-        let choices = |one: &Participant| one.way.iter().filter(|leg| is_choice_of_value(code, leg)).count();
-        let all: usize = one.participants.iter().map(choices).sum();
-        one.participants.iter().position(|one| choices(one) == 1).filter(|_| all == 1)
-    };
-    let mut group = 0;
-    for at in 1..rendezvous.len() {
-        let (before, others) = rendezvous.split_at_mut(at);
-        let (last, one) = (&mut before[at - 1], &mut others[0]);
-        let Some(place) = chooser(one).filter(|&place| chooser(last) == Some(place)) else { continue };
-        if one.participants[..=place] != last.participants[..=place] || one.gate != last.gate {
-            continue;
-        }
-        if last.group == 0 {
-            group += 1;
-            last.group = group;
-        }
-        one.group = last.group;
-    }
-}
-
-fn is_choice_of_value(code: &Code, leg: &Leg) -> bool {
-    matches!(code.ops[leg.to as usize], Op::AnyValue(..))
-}
-
-/// Whether two rendezvous can be possible in the same state.
-fn at_once(one: &Rendezvous, other: &Rendezvous) -> bool {
-    one.participants
-        .iter()
-        .all(|a| other.participants.iter().all(|b| a.region != b.region || a.location == b.location))
 }
 
 struct Listing<'c> {
@@ -234,15 +228,23 @@ impl Listing<'_> {
         let mut offered = Vec::new();
         let mut concerned: Vec<Vec<(u32, Rendezvous)>> = vec![Vec::new(); description.rules.len()];
         for (number, &child) in description.children.iter().enumerate() {
-            for offer in self.of_region(child)? {
+            for mut offer in self.of_region(child)? {
                 match self.rules[fork as usize][number][offer.gate as usize] {
-                    0 => offered.push(offer),
-                    rule => concerned[rule as usize - 1].push((number as u32, offer)),
+                    0 => {
+                        offer.turns.splice(..0, [Turn::Fixed(0), Turn::Fixed(number as u32)]);
+                        offered.push(offer);
+                    }
+                    rule => {
+                        offer.turns.insert(0, Turn::Fixed(number as u32));
+                        concerned[rule as usize - 1].push((number as u32, offer));
+                    }
                 }
             }
         }
-        for (rule, group) in description.rules.iter().zip(&concerned) {
+        for (number, (rule, group)) in (1..).zip(description.rules.iter().zip(&concerned)) {
+            let first = offered.len();
             self.combine(group, &rule.members, rule.count as usize, None, &mut offered)?;
+            offered[first..].iter_mut().for_each(|one| one.turns.insert(0, Turn::Fixed(number)));
         }
         (offered.len() <= MOST_RENDEZVOUS).then_some(offered)
     }
@@ -267,6 +269,7 @@ impl Listing<'_> {
                 Some(partial) if self.may_fit(partial, offer) => {
                     let mut merged = partial.clone();
                     merged.participants.extend_from_slice(&offer.participants);
+                    merged.turns.extend_from_slice(&offer.turns);
                     merged
                 }
                 Some(_) => continue,
@@ -315,15 +318,20 @@ impl Listing<'_> {
                 Rest::Ended => Place::Ended,
                 Rest::Children(..) => Place::Open,
                 Rest::Action(action, address) => {
-                    ways.push((Vec::new(), action, address));
+                    ways.push(Way { action, address, ..Way::default() });
                     Place::Listed
                 }
                 Rest::Offers(first, count) => {
                     let offers = &self.shortcuts.offers[first as usize..(first + count) as usize];
-                    ways.extend(offers.iter().map(|&(action, address)| (Vec::new(), action, address)));
+                    ways.extend((0..).zip(offers).map(|(number, &(action, address))| Way {
+                        action,
+                        address,
+                        turns: vec![Turn::Fixed(number)],
+                        ..Way::default()
+                    }));
                     Place::Listed
                 }
-                Rest::Ways(address) => match self.ways(address, &[], &mut ways, &mut lost) {
+                Rest::Ways(address) => match self.ways(address, &Way::default(), &mut ways, &mut lost) {
                     Some(()) => Place::Listed,
                     None => Place::Open,
                 },
@@ -332,7 +340,8 @@ impl Listing<'_> {
             if place != Place::Listed {
                 continue;
             }
-            for (way, action, address) in ways {
+            for Way { legs: way, mut turns, action, address } in ways {
+                turns.insert(0, Turn::Fixed(location));
                 let is_near = |leg: &&Leg| way.iter().any(|own: &Leg| own.from == leg.from);
                 let lost = lost.iter().filter(is_near).copied().collect();
                 let participant = Participant { region, location, way, lost, action, address };
@@ -343,6 +352,7 @@ impl Listing<'_> {
                     gate: code.actions[action as usize].gate,
                     profile: self.profiles[action as usize],
                     participants: vec![participant],
+                    turns,
                     group: 0,
                 });
             }
@@ -353,50 +363,66 @@ impl Listing<'_> {
 
     /// The silent ways from a choice to actions, in the order in which a search meets them; nothing where they only lead
     /// elsewhere. Legs that do so beside others are lost: what follows then has to be found out otherwise.
-    fn ways(
-        &self,
-        choice: u32,
-        before: &[Leg],
-        found: &mut Vec<(Vec<Leg>, u32, u32)>,
-        lost: &mut Vec<Leg>,
-    ) -> Option<()> {
-        if before.len() >= MOST_LEGS {
+    fn ways(&self, choice: u32, before: &Way, found: &mut Vec<Way>, lost: &mut Vec<Leg>) -> Option<()> {
+        if before.legs.len() >= MOST_LEGS {
             return None;
         }
-        let here = [Leg { from: choice, to: choice }];
-        let (before, branches) = match self.code.ops[choice as usize] {
+        let mut before = before.clone();
+        let visited: Vec<u32> = match before.legs.is_empty() {
+            true => vec![choice],
+            false => before.legs.iter().map(|leg| leg.to).collect(),
+        };
+        let mut is_value = false;
+        let mut next = 0;
+        let branches = match self.code.ops[choice as usize] {
             Op::Choice(number) => {
                 let mut branches = Vec::new();
                 for &target in &self.code.choices[number as usize] {
                     match directly_at_action(self.code, target) {
-                        Some((action, address)) => found.push((before.to_vec(), action, address)),
+                        Some((action, address)) => {
+                            found.push(Way { action, address, ..before.turning([Turn::Fixed(next)]) });
+                            next += 1;
+                        }
                         None => branches.push(target),
                     }
                 }
-                (before, branches)
+                branches
             }
             Op::AnyValue(..) => {
                 let count = choosing(self.code, self.types, choice)?.most();
                 if !(1..=MOST_CHOSEN).contains(&count) {
                     return None;
                 }
+                is_value = true;
                 // A region that rests at it comes there at once.
-                (if before.is_empty() { &here[..] } else { before }, vec![choice + 1])
+                if before.legs.is_empty() {
+                    before.legs.push(Leg { from: choice, to: choice });
+                }
+                vec![choice + 1]
             }
             _ => return None,
         };
-        let mut further: Vec<(u32, Vec<Leg>)> = Vec::new();
-        let before_here = before.iter().map(|leg| leg.to).chain(before.is_empty().then_some(choice));
-        let before_here: Vec<u32> = before_here.collect();
+        // What a search comes to at once is told for all values, before it goes on from any of them.
+        let turning = |leg: Leg, further: bool, next: &mut u32| {
+            let mut way = match is_value {
+                true => before.turning([Turn::Fixed(u32::from(further)), Turn::Chosen, Turn::Fixed(*next)]),
+                false => before.turning([Turn::Fixed(*next)]),
+            };
+            *next += 1;
+            way.legs.push(leg);
+            way
+        };
+        let mut further: Vec<Leg> = Vec::new();
         for from in branches {
             let halts = halts(self.code, from);
             let acts = halts.iter().any(|&to| matches!(self.code.ops[to as usize], Op::Act(_)));
             for to in halts {
                 let leg = Leg { from, to };
-                let way: Vec<Leg> = before.iter().copied().chain([leg]).collect();
                 match self.code.ops[to as usize] {
-                    Op::Act(action) => found.push((way, action, to)),
-                    Op::Choice(_) | Op::AnyValue(..) if !before_here.contains(&to) => further.push((to, way)),
+                    Op::Act(action) => {
+                        found.push(Way { action, address: to, ..turning(leg, false, &mut next) });
+                    }
+                    Op::Choice(_) | Op::AnyValue(..) if !visited.contains(&to) => further.push(leg),
                     Op::Stop => {}
                     // A choice that is met again, with the same values or not, is for a search to judge.
                     _ if acts => lost.push(leg),
@@ -404,12 +430,31 @@ impl Listing<'_> {
                 }
             }
         }
-        let mut met: Vec<u32> = further.iter().map(|&(to, _)| to).collect();
+        let mut met: Vec<u32> = further.iter().map(|leg| leg.to).collect();
         met.sort_unstable();
         if met.windows(2).any(|pair| pair[0] == pair[1]) {
             return None;
         }
-        further.into_iter().try_for_each(|(to, way)| self.ways(to, &way, found, lost))
+        let mut further = further.into_iter();
+        further.try_for_each(|leg| self.ways(leg.to, &turning(leg, true, &mut next), found, lost))
+    }
+}
+
+/// A silent way to an action.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    legs: Vec<Leg>,
+    turns: Vec<Turn>,
+    action: u32,
+    address: u32,
+}
+
+impl Way {
+    /// The same, with more turns.
+    fn turning<const N: usize>(&self, turns: [Turn; N]) -> Self {
+        let mut way = self.clone();
+        way.turns.extend(turns);
+        way
     }
 }
 

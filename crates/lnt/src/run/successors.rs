@@ -19,16 +19,18 @@ mod recall;
 mod synchronise;
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use lts::{LabelId, OriginId};
 use model::{LocalRows, ModelError, Slot, Step, Worker};
 use rustc_hash::FxHashMap;
 
-use super::domains::domain;
+use super::domains::chosen_domain;
 use super::flows::Summary;
 use super::machine::{Halt, Machine, model_error};
 use super::rest::advance;
 use super::shortcuts::{Rest, directly_at_action};
+use super::sources::chosen_from;
 use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
@@ -215,6 +217,9 @@ pub struct LntWorker<'a> {
     fired_behind: Vec<memory::Part32>,
     /// The open places of the offer at hand.
     open: Vec<happen::OpenPlace>,
+    narrowed: happen::Narrowed,
+    /// The collections that values are chosen from, by where that is.
+    chosen_from: FxHashMap<u32, Option<u32>>,
     /// Which values actions accept that nobody fixes.
     namings: candidates::Namings,
     /// Values for the open places of the offer at hand.
@@ -280,6 +285,8 @@ impl<'a> LntWorker<'a> {
             tried: 0,
             fired_behind: Vec::new(),
             open: Vec::new(),
+            narrowed: happen::Narrowed::default(),
+            chosen_from: FxHashMap::default(),
             namings: candidates::Namings::default(),
             candidates: Vec::new(),
             follows: model.compiled.code.flows,
@@ -454,7 +461,11 @@ impl<'a> LntWorker<'a> {
                 }
                 Op::AnyValue(slot, ty) => {
                     let span = self.machine.code.spans[address as usize];
-                    for &value in domain(&mut self.machine, ty, span)?.iter() {
+                    let values = match chosen_domain(&mut self.machine, ty, span) {
+                        Ok(values) => values,
+                        Err(error) => self.elements_to_choose(address, ty, snapshot).ok_or(error)?,
+                    };
+                    for &value in values.iter() {
                         let copy = self.copy(snapshot, region);
                         let start = copy as usize * self.width + slot as usize;
                         let words = self.machine.values.thaw(ty, value);
@@ -476,6 +487,21 @@ impl<'a> LntWorker<'a> {
             todo.extend(further.drain(..).rev());
         }
         Ok(())
+    }
+
+    /// The values that can be chosen where all there are can't be listed: elements of a collection, if a condition asks for these.
+    #[cold]
+    fn elements_to_choose(&mut self, address: u32, ty: TypeId, snapshot: u32) -> Option<Arc<[u32]>> {
+        let (code, types) = (self.machine.code, &self.model.compiled.types);
+        let from = self.chosen_from.entry(address).or_insert_with(|| chosen_from(code, types, address));
+        let slot = (*from)?;
+        let row = self.machine.values.kept_row(self.slot(snapshot, slot));
+        let stride = self.model.compiled.types[ty.index()].words() as usize;
+        let elements = row.chunks_exact(stride.max(1));
+        let mut values: Vec<u32> = elements.map(|one| self.machine.values.freeze(ty, one)).collect();
+        values.sort_by(|&a, &b| candidates::compare_frozen(&self.machine.values, ty, a, b));
+        values.dedup();
+        Some(values.into())
     }
 
     /// Runs one silent way to where it leads.

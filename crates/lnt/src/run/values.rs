@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use model::{LocalRows, SharedRows};
 
+use super::drafts::{Drafted, Drafts, FIRST_DRAFT};
 use super::edits::{Change, Edits};
 use crate::compile::types::{ElementShape, FieldPlace, Kind, Representation, Storage, mask_of};
 use crate::typed::{Pattern, PatternKind, Program, TypeId};
@@ -53,38 +54,31 @@ pub fn remove_repeats(elements: &mut Vec<u32>, stride: usize) {
     elements.truncate(kept * stride);
 }
 
-/// Rows that machine code works on have numbers from here on, until they are settled: no other row has such a number.
-const FIRST_DRAFT: u32 = 1 << 31;
-/// So many drafts are kept, and words of them. What comes behind is settled at once.
-const MOST_DRAFTS: usize = 1 << 15;
-const MOST_DRAFTED: usize = 1 << 17;
+/// From so many rows on, several are stored together.
+const MANY_ROWS: usize = 1 << 17;
 
-/// A row that is not stored with the others: what functions build step by step is hardly ever needed again.
-#[derive(Clone, Copy)]
-struct Draft<'a> {
-    words: DraftWords<'a>,
-    /// What it was made by, if from a stored row.
-    made: Option<(Change, u32, u32)>,
+/// Rows that are to be stored, together with others.
+#[derive(Default)]
+struct Deferred {
+    rows: Vec<DeferredRow>,
+    words: Vec<u32>,
 }
 
-#[derive(Clone, Copy)]
-enum DraftWords<'a> {
-    /// The end of a row that is stored.
-    EndOf(&'a [u32]),
-    /// Words of its own among those of all drafts, from the first to before the last.
-    Own(u32, u32),
+struct DeferredRow {
+    /// What the table knows it by, and where its words end.
+    hash: u64,
+    end: u32,
+    /// Where its number is to be written.
+    at: u32,
+    made: Option<(Change, u32, u32)>,
 }
 
 /// One thread's access to values.
 pub struct Values<'a> {
     rows: LocalRows<'a>,
-    drafts: Vec<Draft<'a>>,
-    /// The words of drafts, from the last ones to the first: a word in front of the newest draft goes in front of its words,
-    /// wherever others still need those. Empty until there is a draft.
-    drafted: Vec<u32>,
-    /// Where the newest words begin.
-    newest: usize,
+    drafts: Drafts,
     edits: Edits,
+    deferred: Deferred,
     pub(super) types: &'a [Representation],
     pub(super) program: &'a Program,
     scratch: Vec<u32>,
@@ -125,10 +119,9 @@ impl<'a> Values<'a> {
     pub fn new(shared: &'a SharedRows, types: &'a [Representation], program: &'a Program) -> Self {
         Self {
             rows: shared.local(),
-            drafts: Vec::new(),
-            drafted: Vec::new(),
-            newest: 0,
+            drafts: Drafts::default(),
             edits: Edits::default(),
+            deferred: Deferred::default(),
             types,
             program,
             scratch: Vec::new(),
@@ -145,43 +138,97 @@ impl<'a> Values<'a> {
     /// The row behind a value.
     #[inline]
     pub fn row(&self, value: u32) -> &[u32] {
-        match value.checked_sub(FIRST_DRAFT) {
-            None => self.rows.row(value),
-            Some(draft) => self.draft(draft),
+        match value < FIRST_DRAFT {
+            true => self.rows.row(value),
+            false => self.draft(value),
         }
     }
 
     #[inline]
     fn draft(&self, draft: u32) -> &[u32] {
-        match self.drafts.get(draft as usize).map(|draft| draft.words) {
-            Some(DraftWords::EndOf(row)) => row,
-            Some(DraftWords::Own(start, end)) => &self.drafted[start as usize..end as usize],
+        match self.drafts.words(draft) {
+            Some(Drafted::EndOf(row, first)) => self.rows.row(row).get(first as usize..).unwrap_or(&[]),
+            Some(Drafted::Own(words)) => words,
             None => &[],
         }
     }
 
-    /// Forgets all drafts. Nobody may have one any more.
+    /// Forgets all drafts: nobody may have one any more. Gives what machine code has to know of those to come.
     #[inline]
-    pub fn forget_drafts(&mut self) {
-        self.drafts.clear();
-        self.newest = self.drafted.len();
+    pub fn forget_drafts(&mut self) -> &mut [u64] {
+        self.drafts.forget();
+        self.drafts.table()
     }
 
     /// The value of a row that may be a draft.
     #[inline]
     pub fn settle(&mut self, value: u32) -> u32 {
-        match value.checked_sub(FIRST_DRAFT) {
-            None => value,
-            Some(draft) => {
-                let mut rows = self.rows;
-                let settled = rows.intern(self.draft(draft));
-                let made = self.drafts.get(draft as usize).and_then(|draft| draft.made);
-                if let Some((change, row, word)) = made {
-                    self.edits.remember(change, row, word, settled);
-                }
-                settled
-            }
+        if value < FIRST_DRAFT {
+            return value;
         }
+        let mut rows = self.rows;
+        let settled = rows.intern(self.draft(value));
+        if let Some((change, row, word)) = self.drafts.made(value) {
+            self.edits.remember(change, row, word, settled);
+        }
+        settled
+    }
+
+    /// Whether rows are so many that they lie in no cache near by: then it pays to store several together.
+    #[inline]
+    pub fn has_many_rows(&self) -> bool {
+        self.rows.count() >= MANY_ROWS
+    }
+
+    /// Has a draft stored later, and its number written at a place, or now, where that pays more: then gives its number.
+    #[inline]
+    pub fn defer(&mut self, draft: u32, at: u32) -> Option<u32> {
+        if !self.has_many_rows() {
+            return Some(self.settle(draft));
+        }
+        let mut deferred = std::mem::take(&mut self.deferred);
+        let words = self.row(draft);
+        let hash = self.rows.announce(words);
+        deferred.words.extend_from_slice(words);
+        let (end, made) = (deferred.words.len() as u32, self.drafts.made(draft));
+        deferred.rows.push(DeferredRow { hash, end, at, made });
+        self.deferred = deferred;
+        None
+    }
+
+    /// Forgets what was deferred.
+    #[inline]
+    pub fn forget_deferred(&mut self) {
+        self.deferred.rows.clear();
+        self.deferred.words.clear();
+    }
+
+    /// Stores what was deferred, and writes down the numbers.
+    #[inline]
+    pub fn store_deferred(&mut self, places: &mut [u32]) {
+        let Self { rows, deferred: Deferred { rows: deferred, words }, edits, .. } = self;
+        if deferred.is_empty() {
+            return;
+        }
+        let starts = std::iter::once(0).chain(deferred.iter().map(|row| row.end));
+        let all = deferred
+            .iter()
+            .zip(starts)
+            .map(|(row, start)| (&words[start as usize..row.end as usize], row.hash));
+        rows.intern_all(all, |number, settled| {
+            let DeferredRow { at, made, .. } = &deferred[number];
+            places[*at as usize] = settled;
+            if let Some((change, row, word)) = *made {
+                edits.remember(change, row, word, settled);
+            }
+        });
+        self.forget_deferred();
+    }
+
+    /// What is known of rows without their first words, for machine code: it may learn more.
+    #[inline]
+    pub fn tails(&mut self) -> &[u32] {
+        self.edits.tails()
     }
 
     /// The same row, settled unless it may be a draft.
@@ -199,7 +246,7 @@ impl<'a> Values<'a> {
         let result = match change {
             Change::Tail if may_be_draft => return self.draft_tail(row, word as usize),
             Change::Tail => self.tail_of_row(row, word as usize),
-            Change::Cons => match self.draft_cons(may_be_draft, row, word) {
+            Change::Cons => match may_be_draft.then(|| self.drafts.add_cons(row, word)).flatten() {
                 Some(draft) => return draft,
                 None => self.build_changed(may_be_draft, made, |values, scratch| {
                     scratch.push(word);
@@ -217,35 +264,18 @@ impl<'a> Values<'a> {
         result
     }
 
-    /// A word in front of the newest draft.
-    #[inline]
-    fn draft_cons(&mut self, may_be_draft: bool, row: u32, word: u32) -> Option<u32> {
-        let draft = self.drafts.get(row.checked_sub(FIRST_DRAFT)? as usize)?;
-        let DraftWords::Own(start, end) = draft.words else { return None };
-        let is_room = self.drafts.len() < MOST_DRAFTS && start > 0;
-        if !(may_be_draft && is_room && start as usize == self.newest) {
-            return None;
-        }
-        self.newest -= 1;
-        self.drafted[self.newest] = word;
-        Some(self.add_draft(Draft { words: DraftWords::Own(start - 1, end), made: None }))
-    }
-
     /// A row without its first words, as a draft. One without any words is never a draft.
     fn draft_tail(&mut self, row: u32, words: usize) -> u32 {
-        let known = row.checked_sub(FIRST_DRAFT).and_then(|draft| self.drafts.get(draft as usize).copied());
-        let made = known.is_none().then_some((Change::Tail, row, words as u32));
-        let (tail, left) = match known.map_or_else(|| DraftWords::EndOf(self.rows.row(row)), |one| one.words)
-        {
-            DraftWords::EndOf(row) => (DraftWords::EndOf(row.get(words..).unwrap_or(&[])), row.len()),
-            DraftWords::Own(start, end) => {
-                (DraftWords::Own(start + words as u32, end), (end - start) as usize)
+        let tail = match row < FIRST_DRAFT {
+            true => {
+                let end = self.rows.row(row).get(words..).filter(|end| !end.is_empty());
+                let made = Some((Change::Tail, row, words as u32));
+                end.and_then(|end| self.drafts.add_end(row, words as u32, end, made))
             }
+            false if self.draft(row).len() > words => self.drafts.add_tail(row, words as u32),
+            false => None,
         };
-        if left <= words || self.drafts.len() >= MOST_DRAFTS {
-            return self.tail_of_row(row, words);
-        }
-        self.add_draft(Draft { words: tail, made })
+        tail.unwrap_or_else(|| self.tail_of_row(row, words))
     }
 
     /// A row that is made from others, with at least one word if it may be a draft.
@@ -264,37 +294,10 @@ impl<'a> Values<'a> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         fill(self, &mut scratch);
-        let row = match self.begin_draft(may_be_draft, scratch.len()) {
-            None => self.rows.intern(&scratch),
-            Some(end) => {
-                self.drafted[self.newest..end].copy_from_slice(&scratch);
-                let words = DraftWords::Own(self.newest as u32, end as u32);
-                self.add_draft(Draft { words, made })
-            }
-        };
+        let draft = if may_be_draft { self.drafts.add_own(&scratch, made) } else { None };
+        let row = draft.unwrap_or_else(|| self.rows.intern(&scratch));
         self.scratch = scratch;
         row
-    }
-
-    /// Makes room for the words of a draft, if there is any; gives where it ends.
-    #[inline]
-    fn begin_draft(&mut self, may_be_draft: bool, words: usize) -> Option<usize> {
-        if !may_be_draft || self.drafts.len() >= MOST_DRAFTS {
-            return None;
-        }
-        if self.drafted.is_empty() {
-            self.drafted = vec![0; MOST_DRAFTED];
-            self.newest = MOST_DRAFTED;
-        }
-        let end = self.newest;
-        self.newest = end.checked_sub(words)?;
-        Some(end)
-    }
-
-    #[inline]
-    fn add_draft(&mut self, draft: Draft<'a>) -> u32 {
-        self.drafts.push(draft);
-        FIRST_DRAFT + self.drafts.len() as u32 - 1
     }
 
     /// The same for as long as rows are kept, of one that is no draft.
@@ -526,16 +529,16 @@ impl<'a> Values<'a> {
 
     /// The order of two values of a type, without recursion: values may nest deeply.
     pub fn compare(&self, ty: TypeId, a: &[u32], b: &[u32]) -> Ordering {
-        if self.types[ty.index()].ordered {
-            return a[0].cmp(&b[0]);
+        if self.types[ty.index()].lexical {
+            return a.cmp(b);
         }
         let mut todo = vec![(ty, Words::of(a), Words::of(b))];
         while let Some((ty, a, b)) = todo.pop() {
             if *a == *b {
                 continue;
             }
-            if self.types[ty.index()].ordered {
-                return a[0].cmp(&b[0]);
+            if self.types[ty.index()].lexical {
+                return a.cmp(&b);
             }
             match self.kind(ty) {
                 Kind::Bool | Kind::Number { .. } | Kind::Char { .. } | Kind::Enumeration(_) => {

@@ -351,29 +351,57 @@ impl Drawing {
                 let then = self.communication(number, shape, gates, &within);
                 format!("case {value} in {pattern} -> {then} | any -> stop end case")
             }
-            2 | 3 => {
-                let few: Vec<(String, usize)> = scope
-                    .variables
-                    .iter()
-                    .filter(|one| one.assignable && self.types[one.ty].count <= 60)
-                    .map(|one| (one.name.clone(), one.ty))
-                    .collect();
-                let then = self.communication(number, shape, gates, scope);
-                if few.is_empty() {
-                    return then;
-                }
-                let (name, ty) = self.chance.pick(&few).clone();
-                let condition = match self.chance.one_in(4) {
-                    true => String::new(),
-                    false => {
-                        let focused = Scope { focus: vec![(name.clone(), ty)], ..scope.clone() };
-                        format!(" where {}", self.guard(2, &focused))
-                    }
-                };
-                format!("{name} := any {}{condition};\n      {then}", self.types[ty].name)
-            }
+            2 | 3 => self.choosing(number, shape, gates, scope, 2),
             _ => self.communication(number, shape, gates, scope),
         }
+    }
+
+    /// Chooses a value silently, and then does one of several things, some of which may choose again.
+    fn choosing(
+        &mut self,
+        number: usize,
+        shape: Shape,
+        gates: &[Gate],
+        scope: &Scope,
+        deeper: usize,
+    ) -> String {
+        let few: Vec<(String, usize)> = scope
+            .variables
+            .iter()
+            .filter(|one| one.assignable && self.types[one.ty].count <= [4, 8, 60][deeper])
+            .map(|one| (one.name.clone(), one.ty))
+            .collect();
+        if few.is_empty() {
+            return self.communication(number, shape, gates, scope);
+        }
+        let (name, ty) = self.chance.pick(&few).clone();
+        let condition = match self.chance.one_in(4) {
+            true => String::new(),
+            false => {
+                let focused = Scope { focus: vec![(name.clone(), ty)], ..scope.clone() };
+                format!(" where {}", self.guard(2, &focused))
+            }
+        };
+        let then = match self.chance.below(4) {
+            0 if deeper > 0 => self.choosing(number, shape, gates, scope, deeper - 1),
+            1 => {
+                let mut branches = Vec::new();
+                for _ in 0..2 + self.chance.below(2) {
+                    branches.push(match self.chance.below(4) {
+                        0 if deeper > 0 => self.choosing(number, shape, gates, scope, deeper - 1),
+                        1 => {
+                            let condition = self.condition(1, scope);
+                            let act = self.communication(number, shape, gates, scope);
+                            format!("only if {condition} then {act} end if")
+                        }
+                        _ => self.communication(number, shape, gates, scope),
+                    });
+                }
+                format!("select {} end select", branches.join(" [] "))
+            }
+            _ => self.communication(number, shape, gates, scope),
+        };
+        format!("{name} := any {}{condition};\n      {then}", self.types[ty].name)
     }
 
     /// An offer on a gate. The hub fixes what has too many values to be listed; without a hub everybody does.

@@ -6,6 +6,7 @@
 
 mod calls;
 mod meeting;
+mod rows;
 
 use std::sync::Mutex;
 
@@ -24,10 +25,9 @@ use calls::{Locals, Memory};
 use meeting::Meeting;
 pub use meeting::Opening;
 use model::Layout;
+use rows::is_row;
 
-use super::{
-    ADDRESS_BITS, BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, NEAR_ROWS, Native, Piece,
-};
+use super::{BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
@@ -81,8 +81,10 @@ pub(super) fn translate(
     builder.symbol("row_concatenate", super::row_concatenate as *const u8);
     builder.symbol("row_reverse", super::row_reverse as *const u8);
     builder.symbol("settle", super::settle as *const u8);
+    builder.symbol("defer", super::defer as *const u8);
     builder.symbol("row_append", super::row_append as *const u8);
     builder.symbol("row_member", super::row_member as *const u8);
+    builder.symbol("row_member_wide", super::row_member_wide as *const u8);
     builder.symbol("row_insert", super::row_insert as *const u8);
     builder.symbol("row_remove", super::row_remove as *const u8);
     builder.symbol("apply", super::apply as *const u8);
@@ -110,11 +112,13 @@ pub(super) fn translate(
         row_cons_wide: import("row_cons_wide", &[pointer, pointer, word, word, word], Some(word))?,
         row_append: import("row_append", &[pointer, word, word, word], Some(word))?,
         row_member: import("row_member", &[pointer, word, word], Some(word))?,
-        row_insert: import("row_insert", &[pointer, word, word], Some(word))?,
-        row_remove: import("row_remove", &[pointer, word, word], Some(word))?,
+        row_member_wide: import("row_member_wide", &[pointer, pointer, word, word], Some(word))?,
+        row_insert: import("row_insert", &[pointer, pointer, word, word, word], Some(word))?,
+        row_remove: import("row_remove", &[pointer, pointer, word, word, word], Some(word))?,
         row_concatenate: import("row_concatenate", &[pointer, word, word, word], Some(word))?,
         row_reverse: import("row_reverse", &[pointer, word, word, word], Some(word))?,
         settle: import("settle", &[pointer, word], Some(word))?,
+        defer: import("defer", &[pointer, word, word], Some(word))?,
         apply: import("apply", &[pointer, word, pointer, word], Some(word))?,
         mark: import("mark", &[pointer, word], None)?,
         recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
@@ -204,12 +208,13 @@ pub(super) fn translate(
         match (start, configuration) {
             (Start::Meeting(number), Some(configuration)) => {
                 let one = &configuration.rendezvous[number as usize];
-                let told = if compiled.code.tells() { 2 } else { 0 } + usize::from(one.group != 0);
+                let marked = compiled.code.tells();
+                let told = if marked { 2 } else { 0 } + one.chosen(&compiled.code);
                 native.meetings[number as usize] =
-                    Some(MeetingPiece::new(code, opening, layout.words() + told));
+                    Some(MeetingPiece::new(code, opening, layout.words() + told, marked));
             }
             (Start::Probe(number), _) => {
-                native.probes[number as usize] = Some(MeetingPiece::new(code, opening, 0));
+                native.probes[number as usize] = Some(MeetingPiece::new(code, opening, 0, false));
             }
             _ => {}
         }
@@ -297,7 +302,6 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             left -= reached.len();
         }
         let takes_long = reached.iter().any(|&at| match code.ops[at] {
-            Op::Call(_) => true,
             Op::Jump(target) => target as usize <= at,
             op => is_helped(compiled, op),
         });
@@ -313,6 +317,7 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
         Outline { start, calls, helped, id: None, translatable, takes_long, size, branches, raises }
     };
     let mut outlines: Vec<Outline> = starts.into_iter().map(outline).collect();
+    note_long_calls(&mut outlines);
     if chosen.is_some() {
         leave_unused(&mut outlines, code.functions.len());
     }
@@ -326,6 +331,25 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             return outlines;
         }
         lost.into_iter().for_each(|at| outlines[at].translatable = false);
+    }
+}
+
+/// Calls of functions that take long take long, and so does what may call itself.
+fn note_long_calls(outlines: &mut [Outline]) {
+    // In how many rounds it was found out that a function takes no time of its own: the others call each other.
+    let mut is_short = vec![false; outlines.len()];
+    loop {
+        let found: Vec<usize> = (0..outlines.len())
+            .filter(|&at| !is_short[at] && !outlines[at].takes_long)
+            .filter(|&at| outlines[at].calls.iter().all(|&called| is_short[called as usize]))
+            .collect();
+        if found.is_empty() {
+            break;
+        }
+        found.into_iter().for_each(|at| is_short[at] = true);
+    }
+    for (outline, is_short) in outlines.iter_mut().zip(is_short) {
+        outline.takes_long = !is_short;
     }
 }
 
@@ -459,7 +483,11 @@ fn words(compiled: &Compiled, op: Op) -> (u32, u32) {
 fn is_helped(compiled: &Compiled, op: Op) -> bool {
     match op {
         Op::Apply(number) => !is_simple(&compiled.types, &compiled.code.applications[number as usize]),
-        Op::MakeRow(..) | Op::Components(..) | Op::Field(_) | Op::Update(_) | Op::Tail(_) => true,
+        Op::MakeRow(..) | Op::Components(..) | Op::Update(_) | Op::Tail(_) => true,
+        Op::Field(number) => {
+            let (ty, _) = &compiled.code.accesses[number as usize];
+            compiled.types[ty.index()].storage == Storage::Row
+        }
         Op::Collection(ty, _) => compiled.types[ty.index()].storage == Storage::Row,
         _ => false,
     }
@@ -480,16 +508,6 @@ fn scalar_of(shape: &Representation) -> Option<(i64, i64, i64)> {
         Kind::Enumeration(ref constructors) => Some((0, constructors.len() as i64 - 1, 0)),
         _ => number_of(shape),
     }
-}
-
-/// Whether a list or set is a row.
-fn is_row(shape: &Representation) -> bool {
-    shape.storage == Storage::Row && matches!(shape.kind, Kind::List { .. })
-}
-
-/// Whether a list or set is a row whose elements have one word.
-fn is_narrow_row(shape: &Representation) -> bool {
-    is_row(shape) && shape.element.words == 1
 }
 
 fn is_mask(shape: &Representation) -> bool {
@@ -532,8 +550,10 @@ struct Helpers {
     row_concatenate: FuncId,
     row_reverse: FuncId,
     settle: FuncId,
+    defer: FuncId,
     row_append: FuncId,
     row_member: FuncId,
+    row_member_wide: FuncId,
     row_insert: FuncId,
     row_remove: FuncId,
     apply: FuncId,
@@ -816,23 +836,6 @@ impl<'b> Building<'b> {
     fn push_draft(&mut self, row: Value) {
         self.drafts.insert(row);
         self.stack.push(row);
-    }
-
-    /// Whether the row that an instruction makes should be a draft: not if it is stored in the state at once.
-    fn makes_draft(&self, at: usize) -> bool {
-        !matches!(self.compiled.code.ops.get(at + 1), Some(Op::StoreSlot(_) | Op::Done))
-    }
-
-    /// Pushes the row that a helper makes. It is told last whether that may be a draft.
-    fn push_row(&mut self, at: usize, helper: FuncId, arguments: &[Value]) {
-        let is_draft = self.makes_draft(at);
-        let mut all = arguments.to_vec();
-        all.push(self.word(u32::from(is_draft)));
-        let row = self.call_helper(helper, &all);
-        match is_draft {
-            true => self.push_draft(row),
-            false => self.stack.push(row),
-        }
     }
 
     /// The block at an address, where the stack is as deep as now.
@@ -1188,9 +1191,8 @@ impl<'b> Building<'b> {
                 self.push_head(row, compiled.types[ty.index()].element.words);
             }
             Op::Tail(ty) if is_row(&compiled.types[ty.index()]) => {
-                let words = self.word(compiled.types[ty.index()].element.words.max(1));
                 let row = self.pop_draft()?;
-                self.push_row(at, self.helpers.row_tail, &[row, words]);
+                self.push_tail(at, row, compiled.types[ty.index()].element.words);
             }
             Op::Collection(ty, count) if self.collects(ty, count)? => {}
             Op::Fill(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
@@ -1219,8 +1221,10 @@ impl<'b> Building<'b> {
                 let changed = self.builder.ins().bor(others, element);
                 self.stack.push(changed);
             }
+            Op::Field(number) if self.takes_field(number)? => {}
             Op::Update(number) if self.updates(number)? => {}
             Op::Apply(number) if self.applies(at, number)? => {}
+            Op::Call(number) if self.begins_again(at, number)? => return Some(true),
             Op::Call(number) => self.call(at, number)?,
             Op::Return(words) => {
                 self.finish(words)?;
@@ -1331,6 +1335,12 @@ impl<'b> Building<'b> {
         if let Some(value) = self.meeting.as_ref().and_then(|meeting| meeting.unchanged(slot)) {
             return value;
         }
+        self.settle_slot(slot);
+        self.load_slot_as_it_is(slot)
+    }
+
+    /// What a slot has; nothing if that is a draft.
+    fn load_slot_as_it_is(&mut self, slot: u32) -> Value {
         match self.meeting.as_ref().and_then(|meeting| meeting.variable(slot)) {
             Some(variable) => self.builder.use_var(variable),
             None => self.builder.ins().load(types::I32, trusted(), self.state, offset(slot)),
@@ -1345,10 +1355,19 @@ impl<'b> Building<'b> {
             Some(variable) => self.builder.def_var(variable, value),
             None => _ = self.builder.ins().store(trusted(), value, self.state, offset(slot)),
         }
+        self.keeps_no_draft(slot);
         self.writes = true;
     }
 
     fn store_slots(&mut self, slot: u32, words: u32) -> Option<()> {
+        if words == 1 && self.defers(slot) {
+            let value = self.pop_draft()?;
+            if self.drafts.contains(&value) {
+                self.store_draft(slot, value);
+                return Some(());
+            }
+            self.stack.push(value);
+        }
         for (value, slot) in self.pop_many(words)?.into_iter().zip(slot..) {
             self.store_slot(slot, value);
         }
@@ -1457,6 +1476,52 @@ impl<'b> Building<'b> {
         self.builder.ins().ishl(one, element)
     }
 
+    /// Takes a field out of a value that is no row: where it lies may depend on the constructor, which may have none.
+    fn takes_field(&mut self, number: u32) -> Option<bool> {
+        let (ty, places) = &self.compiled.code.accesses[number as usize];
+        let shape = &self.compiled.types[ty.index()];
+        let words = match shape.storage {
+            Storage::Packed => 1,
+            Storage::Wide => places.iter().flatten().next().map_or(0, |place| place.words),
+            Storage::Scalar | Storage::Row => 0,
+        };
+        if words == 0 || places.iter().flatten().any(|place| place.words.max(1) != words) {
+            return Some(false);
+        }
+        let value = self.pop_many(shape.words())?;
+        let tag = match (places.len(), shape.storage, shape.tag_shift) {
+            (1, ..) | (_, Storage::Packed, 32) => self.constant(0),
+            (_, Storage::Packed, shift) => self.builder.ins().ushr_imm(value[0], i64::from(shift)),
+            _ => value[0],
+        };
+        let mut field: Option<Vec<Value>> = None;
+        let mut is_there: Option<Value> = None;
+        for (constructor, place) in (0..).zip(places) {
+            let Some(place) = place else { continue };
+            let part = match shape.storage {
+                Storage::Packed => vec![self.bits(value[0], place.at, place.mask)],
+                _ => value[place.at as usize..][..words as usize].to_vec(),
+            };
+            let is_this = self.builder.ins().icmp_imm(IntCC::Equal, tag, constructor);
+            field = Some(match field {
+                Some(others) => {
+                    let both = part.into_iter().zip(others);
+                    both.map(|(part, other)| self.builder.ins().select(is_this, part, other)).collect()
+                }
+                None => part,
+            });
+            is_there = Some(match is_there {
+                Some(others) => self.builder.ins().bor(others, is_this),
+                None => is_this,
+            });
+        }
+        if places.iter().any(Option::is_none) {
+            self.require(is_there?);
+        }
+        self.stack.extend(field?);
+        Some(true)
+    }
+
     /// Changes fields of a value that has one constructor only.
     fn updates(&mut self, number: u32) -> Option<bool> {
         let (ty, fields) = &self.compiled.code.updates[number as usize];
@@ -1483,155 +1548,6 @@ impl<'b> Building<'b> {
         Some(true)
     }
 
-    /// A predefined operation on rows, or another one whose result has one word.
-    fn applies_to_rows(&mut self, at: usize, number: u32) -> Option<bool> {
-        let application = &self.compiled.code.applications[number as usize];
-        let shape = |ty: TypeId| &self.compiled.types[ty.index()];
-        let (operand, second) = (shape(application.operand), shape(application.second));
-        let plain = |shape: &Representation| {
-            is_row(shape) && matches!(shape.kind, Kind::List { sorted: false, set: false, .. })
-        };
-        // Sets whose elements are ordered as their words are.
-        let ascending = |element: &Representation, set: &Representation| {
-            element.ordered
-                && element.words() == 1
-                && is_narrow_row(set)
-                && matches!(set.kind, Kind::List { sorted: true, set: true, .. })
-        };
-        match application.operation {
-            Builtin::Head if is_row(operand) => {
-                let row = self.pop_draft()?;
-                self.require_elements(row);
-                self.push_head(row, operand.element.words);
-            }
-            Builtin::Tail if is_row(operand) => {
-                let row = self.pop_draft()?;
-                self.require_elements(row);
-                let words = self.word(operand.element.words.max(1));
-                self.push_row(at, self.helpers.row_tail, &[row, words]);
-            }
-            Builtin::Length if is_narrow_row(operand) => {
-                let row = self.pop_draft()?;
-                let length = self.row_length(row);
-                let number = self.builder.ins().uextend(types::I64, length);
-                let (lower, upper, offset) = number_of(shape(application.result))?;
-                self.push_number(number, lower, upper, offset);
-            }
-            Builtin::Cons | Builtin::Insert if plain(second) && operand.words() == 1 => {
-                let (row, word) = (self.pop_draft()?, self.pop()?);
-                self.push_row(at, self.helpers.row_cons, &[word, row]);
-            }
-            Builtin::Cons | Builtin::Insert if plain(second) && operand.words() > 1 => {
-                let row = self.pop_draft()?;
-                let words = self.spill_words(operand.words())?;
-                let count = self.word(operand.words());
-                self.push_row(at, self.helpers.row_cons_wide, &[words, count, row]);
-            }
-            Builtin::Append if plain(second) && operand.words() == 1 => {
-                let (row, word) = (self.pop_draft()?, self.pop()?);
-                self.push_row(at, self.helpers.row_append, &[word, row]);
-            }
-            Builtin::Concatenate if plain(operand) && plain(second) => {
-                let (second, first) = (self.pop_draft()?, self.pop_draft()?);
-                self.push_row(at, self.helpers.row_concatenate, &[first, second]);
-            }
-            Builtin::Reverse if plain(operand) => {
-                let (row, words) = (self.pop_draft()?, self.word(operand.element.words));
-                self.push_row(at, self.helpers.row_reverse, &[row, words]);
-            }
-            Builtin::Insert | Builtin::Cons | Builtin::Append if ascending(operand, second) => {
-                let (row, word) = (self.pop()?, self.pop()?);
-                self.push_call(self.helpers.row_insert, &[word, row]);
-            }
-            Builtin::Remove if ascending(operand, second) => {
-                let (row, word) = (self.pop()?, self.pop()?);
-                self.push_call(self.helpers.row_remove, &[word, row]);
-            }
-            Builtin::Member if is_narrow_row(second) => {
-                let (row, word) = (self.pop_draft()?, self.pop()?);
-                self.push_call(self.helpers.row_member, &[word, row]);
-            }
-            _ if application.narrow => {
-                let words = self.spill_words(application.words)?;
-                let (number, count) = (self.word(number), self.word(application.words));
-                let status = self.call_helper(self.helpers.apply, &[number, words, count]);
-                let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
-                self.require(good);
-                let value = self.builder.ins().load(types::I32, trusted(), words, 0);
-                self.stack.push(value);
-            }
-            _ => return Some(false),
-        }
-        Some(true)
-    }
-
-    /// Pushes the first words of a row.
-    fn push_head(&mut self, row: Value, words: u32) {
-        for word in 0..words {
-            let position = self.word(word);
-            let word = self.row_word(row, position);
-            self.stack.push(word);
-        }
-    }
-
-    /// A word of a row: read where it lies, if that is known.
-    fn row_word(&mut self, row: Value, position: Value) -> Value {
-        let behind = self.builder.create_block();
-        let result = self.builder.append_block_param(behind, types::I32);
-        let (read, ask) = (self.builder.create_block(), self.builder.create_block());
-        let near = self.near_row(row, ask);
-        let length = self.builder.ins().ushr_imm(near, i64::from(ADDRESS_BITS));
-        let position_in_row = self.builder.ins().uextend(types::I64, position);
-        let is_inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, position_in_row, length);
-        self.builder.ins().brif(is_inside, read, &[], ask, &[]);
-        self.builder.switch_to_block(read);
-        let shifted = self.builder.ins().ishl_imm(near, i64::from(64 - ADDRESS_BITS));
-        let address = self.builder.ins().ushr_imm(shifted, i64::from(64 - ADDRESS_BITS));
-        let bytes = self.builder.ins().ishl_imm(position_in_row, 2);
-        let address = self.builder.ins().iadd(address, bytes);
-        let word = self.builder.ins().load(types::I32, trusted(), address, 0);
-        self.builder.ins().jump(behind, &[word.into()]);
-        self.builder.switch_to_block(ask);
-        self.builder.set_cold_block(ask);
-        let word = self.call_helper(self.helpers.component, &[row, position]);
-        self.builder.ins().jump(behind, &[word.into()]);
-        self.builder.switch_to_block(behind);
-        result
-    }
-
-    /// How many words a row has.
-    fn row_length(&mut self, row: Value) -> Value {
-        let behind = self.builder.create_block();
-        let result = self.builder.append_block_param(behind, types::I32);
-        let (read, ask) = (self.builder.create_block(), self.builder.create_block());
-        let near = self.near_row(row, ask);
-        let length = self.builder.ins().ushr_imm(near, i64::from(ADDRESS_BITS));
-        self.builder.ins().brif(length, read, &[], ask, &[]);
-        self.builder.switch_to_block(read);
-        let length = self.builder.ins().ireduce(types::I32, length);
-        self.builder.ins().jump(behind, &[length.into()]);
-        self.builder.switch_to_block(ask);
-        self.builder.set_cold_block(ask);
-        let length = self.call_helper(self.helpers.row_length, &[row]);
-        self.builder.ins().jump(behind, &[length.into()]);
-        self.builder.switch_to_block(behind);
-        result
-    }
-
-    /// Where a row lies and how long it is, 0 if that is not known yet. Goes to a block if there is no telling.
-    fn near_row(&mut self, row: Value, otherwise: Block) -> Value {
-        let is_near = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, row, NEAR_ROWS as i64);
-        let look = self.builder.create_block();
-        self.builder.ins().brif(is_near, look, &[], otherwise, &[]);
-        self.builder.switch_to_block(look);
-        let at = std::mem::offset_of!(Context, near_rows) as i32;
-        let all = self.builder.ins().load(self.pointer, trusted(), self.context, at);
-        let row = self.builder.ins().uextend(types::I64, row);
-        let bytes = self.builder.ins().ishl_imm(row, 3);
-        let place = self.builder.ins().iadd(all, bytes);
-        self.builder.ins().load(types::I64, trusted(), place, 0)
-    }
-
     /// Puts the words on top of the stack where helpers take them; gives where that is.
     fn spill_words(&mut self, words: u32) -> Option<Value> {
         let values = self.pop_many(words)?;
@@ -1640,13 +1556,6 @@ impl<'b> Building<'b> {
             self.builder.ins().stack_store(value, spill, offset(word as u32));
         }
         Some(self.builder.ins().stack_addr(self.pointer, spill, 0))
-    }
-
-    /// Gives up on a row without elements.
-    fn require_elements(&mut self, row: Value) {
-        let empty = self.word(self.compiled.values.intern(&[]));
-        let good = self.builder.ins().icmp(IntCC::NotEqual, row, empty);
-        self.require(good);
     }
 
     /// Where words lie that helpers work on.

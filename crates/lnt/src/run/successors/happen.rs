@@ -1,14 +1,17 @@
 //! An offer that arrived at the root happens: values are fixed, and every region that took part runs on.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use lts::{LabelId, OriginId};
 use model::{ModelError, Slot, Step};
+use rustc_hash::FxHashMap;
 
 use super::memory::Effect;
 use super::{KnownLabel, KnownOrigin, LntWorker, NO_TRAIL, OPEN, ORIGIN_MARKS, Offer, Part, Sink};
 use crate::compile::code::{OfferCode, Op};
+use crate::run::bounds::constant_bounds;
 use crate::run::domains::{domain, pattern_domain};
 use crate::run::flows::summary_mark;
 use crate::run::machine::Halt;
@@ -22,7 +25,12 @@ pub(super) struct OpenPlace {
     place: usize,
     domain: Arc<[u32]>,
     at: usize,
+    /// The first of the domain that it may be, and the one behind the last.
+    within: Range<usize>,
 }
+
+/// The least and the greatest word of each open place that guards leave, by the actions of an offer.
+pub(super) type Narrowed = FxHashMap<Vec<u32>, Arc<[(u32, u32)]>>;
 
 impl LntWorker<'_> {
     /// Lets an offer happen, once for every choice of the values that nobody fixed.
@@ -66,13 +74,18 @@ impl LntWorker<'_> {
         let count = offer.values.1 as usize;
         for place in 0..count {
             if self.value(&offer, place) == OPEN {
-                open.push(OpenPlace { place, domain: self.open_domain(offer, place)?, at: 0 });
+                let domain = self.open_domain(offer, place)?;
+                let within = 0..domain.len();
+                open.push(OpenPlace { place, domain, at: 0, within });
             }
         }
-        if open.iter().any(|one| one.domain.is_empty()) {
+        if self.model.narrowing {
+            self.narrow(offer, open);
+        }
+        if open.iter().any(|one| one.within.is_empty()) {
             return Ok(());
         }
-        let product = open.iter().fold(1usize, |product, one| product.saturating_mul(one.domain.len()));
+        let product = open.iter().fold(1usize, |product, one| product.saturating_mul(one.within.len()));
         self.note_most(&self.model.tried, offer, product);
         self.tried = self.tried.saturating_add(product);
         // Values that are not in the sketch are completed in place, at the end of the arena.
@@ -91,11 +104,36 @@ impl LntWorker<'_> {
                 }
             }
             self.happen_with(alone, closed, sink)?;
-            let Some(last) = open.iter().rposition(|one| one.at + 1 < one.domain.len()) else {
+            let Some(last) = open.iter().rposition(|one| one.at + 1 < one.within.end) else {
                 return Ok(());
             };
             open[last].at += 1;
-            open[last + 1..].iter_mut().for_each(|one| one.at = 0);
+            open[last + 1..].iter_mut().for_each(|one| one.at = one.within.start);
+        }
+    }
+
+    /// Leaves out values that guards refuse whatever the state is.
+    fn narrow(&mut self, offer: Offer, open: &mut [OpenPlace]) {
+        let parts = offer.parts.0 as usize..(offer.parts.0 + offer.parts.1) as usize;
+        let mut key: Vec<u32> = self.parts[parts].iter().map(|part| part.action).collect();
+        let actions = key.len();
+        key.extend(open.iter().map(|one| one.place as u32));
+        let compiled = &self.model.compiled;
+        let bounds = match self.narrowed.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let (actions, places) = key.split_at(actions);
+                let found: Arc<[(u32, u32)]> = constant_bounds(compiled, actions, places).into();
+                self.narrowed.insert(key, found.clone());
+                found
+            }
+        };
+        for (one, &(first, last)) in open.iter_mut().zip(bounds.iter()) {
+            if (first, last) != (0, u32::MAX) {
+                one.within = one.domain.partition_point(|&word| word < first)
+                    ..one.domain.partition_point(|&word| word <= last);
+                one.at = one.within.start;
+            }
         }
     }
 

@@ -17,10 +17,10 @@ use super::plan::Plan;
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::EXIT_GATE;
+use crate::run::bounds::Bounds;
 use crate::run::domains::all_values;
 use crate::run::native::{Meeting, MeetingPiece, Native};
-use crate::run::rendezvous::{Place, Rendezvous, range_of};
-use crate::run::sources::Bounds;
+use crate::run::rendezvous::{MOST_TURNS, Place, Rendezvous, Turn, range_of};
 
 /// A configuration besides the first one that was met this often is worth machine code.
 const OFTEN: u32 = 500;
@@ -215,6 +215,7 @@ impl LntWorker<'_> {
         self.forget_state();
         self.unpack();
         self.machine.marks.clear();
+        self.machine.values.forget_deferred();
         meetings.met.clear();
         let mut end = 0;
         let count = plan.configuration.rendezvous.len();
@@ -242,6 +243,7 @@ impl LntWorker<'_> {
                 }
             }
         }
+        self.machine.values.store_deferred(&mut meetings.records);
         self.tell(&plan, meetings, emit);
         Ok(true)
     }
@@ -276,12 +278,18 @@ impl LntWorker<'_> {
     #[inline]
     fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, meetings: &mut Meetings) -> Option<usize> {
         let piece = plan.native.meeting_of(number)?;
+        if !piece.is_open() {
+            return self.run_meeting(&plan.native, piece, &[], end, &mut meetings.records);
+        }
         let opening = piece.opening();
         let Meetings { records, lists, domains, .. } = meetings;
+        let action = plan.configuration.rendezvous[number].participants[0].action;
+        if !opening.solved.is_empty() {
+            note_most(&self.model.named, action, 1);
+        }
         if opening.places.is_empty() {
             return self.run_meeting(&plan.native, piece, &[], end, records);
         }
-        let action = plan.configuration.rendezvous[number].participants[0].action;
         if opening.ranges.is_some() {
             note_most(&self.model.tried, action, opening.tried);
             return self.run_meeting(&plan.native, piece, &[], end, records);
@@ -304,6 +312,10 @@ impl LntWorker<'_> {
             };
             self.candidates = gathered;
             let steps = steps?;
+            if !source.ascending {
+                // Records are about to move.
+                self.machine.values.store_deferred(records);
+            }
             return Some(match source.ascending || steps < 2 {
                 true => steps,
                 false => self.put_in_order_of_values(plan, number, &mut records[end..], steps),
@@ -498,7 +510,7 @@ impl LntWorker<'_> {
             let Some(piece) = plan.native.meeting_of(number as usize) else { return };
             let length = plan.native.record_length(piece);
             at += 1;
-            let group = plan.configuration.rendezvous[number as usize].group;
+            let group = plan.told[number as usize].group;
             if group == 0 {
                 for step in 0..steps as usize {
                     self.tell_one(plan, piece, meetings, number, first as usize + step * length, emit);
@@ -506,23 +518,29 @@ impl LntWorker<'_> {
                 continue;
             }
             // Of a group, all steps with one value come before those with the next one.
-            let mut order: Vec<(u32, u32, u32)> = Vec::new();
+            let mut order: Vec<([u32; MOST_TURNS], u32, u32)> = Vec::new();
             at -= 1;
             while let Some(&(number, first, steps)) = meetings.met.get(at) {
+                let one = &plan.configuration.rendezvous[number as usize];
                 let piece = plan.native.meeting_of(number as usize);
-                let Some(piece) =
-                    piece.filter(|_| plan.configuration.rendezvous[number as usize].group == group)
-                else {
-                    break;
-                };
+                let Some(piece) = piece.filter(|_| one.group == group) else { break };
                 let length = plan.native.record_length(piece);
+                let told = one.chosen(self.machine.code);
                 order.extend((0..steps as usize).map(|step| {
                     let start = first as usize + step * length;
-                    (meetings.records[start + length - 1], number, start as u32)
+                    let mut chosen = meetings.records[start..start + length][length - told..].iter();
+                    let mut turns = [0; MOST_TURNS];
+                    for (place, turn) in turns.iter_mut().zip(&one.turns) {
+                        *place = match *turn {
+                            Turn::Fixed(number) => number,
+                            Turn::Chosen => chosen.next().copied().unwrap_or(0),
+                        };
+                    }
+                    (turns, number, start as u32)
                 }));
                 at += 1;
             }
-            // Records of one rendezvous lie in their order, and so do the numbers of rendezvous.
+            // Records of one rendezvous lie in their order.
             order.sort_unstable();
             for (_, number, start) in order {
                 let Some(piece) = plan.native.meeting_of(number as usize) else { return };
@@ -541,11 +559,13 @@ impl LntWorker<'_> {
         start: usize,
         emit: &mut dyn FnMut(Step<'_>),
     ) {
-        let (values, words) = (piece.opening().values as usize, self.packed.len());
+        let (values, words) = (piece.values(), self.packed.len());
         let label = self.label_of(plan, meetings, number, start, values);
         let record = &meetings.records[start..start + plan.native.record_length(piece)];
         let origin = match record[values + words..] {
-            [first, end, ..] if first < end => self.origin_of_marks(first as usize, end as usize),
+            [first, end, ..] if piece.is_marked() && first < end => {
+                self.origin_of_marks(first as usize, end as usize)
+            }
             _ => OriginId::ZERO,
         };
         emit(Step { label, target: &record[values..values + words], origin });
@@ -569,12 +589,13 @@ impl LntWorker<'_> {
         start: usize,
         values: usize,
     ) -> LabelId {
-        let one = &plan.configuration.rendezvous[number as usize];
-        if self.machine.code.gates[one.gate as usize].hidden {
+        let told = &plan.told[number as usize];
+        if told.hidden {
             return LabelId::TAU;
         }
+        let one = &plan.configuration.rendezvous[number as usize];
         let values = &meetings.records[start..start + values];
-        if let Some(radices) = &plan.radices[number as usize] {
+        if let Some(radices) = &told.radices {
             let place = values.iter().zip(radices).fold(0, |place, (&value, &bits)| place << bits | value);
             let known = &mut meetings.labels[number as usize];
             if let Some(&label @ 1..) = known.get(place as usize) {
@@ -582,7 +603,7 @@ impl LntWorker<'_> {
             }
             let label = self.new_label(one, values);
             if known.is_empty() {
-                known.resize(1 << radices.iter().sum::<u32>(), 0);
+                known.resize(1 << radices.iter().map(|&bits| u32::from(bits)).sum::<u32>(), 0);
             }
             if let Some(known) = known.get_mut(place as usize) {
                 *known = label.raw();

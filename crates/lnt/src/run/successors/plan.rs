@@ -46,6 +46,18 @@ pub(super) struct LeafPlan {
     pub allows: Vec<u64>,
 }
 
+/// The most values of a label that is looked up in an array.
+const FEW_VALUES: usize = 6;
+
+/// What is needed of a rendezvous to tell its steps.
+pub(super) struct Told {
+    pub group: u32,
+    /// Whether its gate is hidden.
+    pub hidden: bool,
+    /// How many bits the values of its label have, where these are few.
+    pub radices: Option<[u8; FEW_VALUES]>,
+}
+
 /// Machine code for a configuration: at first for no rendezvous, then for those that were wanted.
 pub(crate) struct Plan {
     pub(super) configuration: Arc<Configuration>,
@@ -60,8 +72,8 @@ pub(crate) struct Plan {
     /// Where the regions that fork rest.
     forking: Vec<(Field, u32)>,
     pub(super) leaves: Vec<LeafPlan>,
-    /// For each rendezvous, how the values of its label are numbered, where they have few bits.
-    pub(super) radices: Vec<Option<Vec<u32>>>,
+    /// By rendezvous.
+    pub(super) told: Vec<Told>,
     /// For each rendezvous with values that come from a list, the slots that the list depends on.
     pub(super) decisive: Vec<Vec<u32>>,
     /// How many sets of 64 bits there are.
@@ -112,7 +124,7 @@ impl Plan {
         let leaves = configuration.leaves.iter().map(leaf).collect();
         let forking =
             configuration.forking.iter().map(|&(region, location)| (counter(region), location)).collect();
-        let radix = |one: &Rendezvous| {
+        let told = |one: &Rendezvous| {
             let offers = &code.actions[one.participants[0].action as usize].offers;
             let bits: Option<Vec<u32>> = offers
                 .iter()
@@ -121,9 +133,15 @@ impl Plan {
                     _ => None,
                 })
                 .collect();
-            bits.filter(|bits| bits.iter().sum::<u32>() <= LABEL_BITS)
+            let few = |bits: &Vec<u32>| bits.len() <= FEW_VALUES && bits.iter().sum::<u32>() <= LABEL_BITS;
+            let radices = bits.filter(few).map(|bits| {
+                let mut radices = [0; FEW_VALUES];
+                radices.iter_mut().zip(bits).for_each(|(radix, bits)| *radix = bits as u8);
+                radices
+            });
+            Told { group: one.group, hidden: code.gates[one.gate as usize].hidden, radices }
         };
-        let radices = configuration.rendezvous.iter().map(radix).collect();
+        let told = configuration.rendezvous.iter().map(told).collect();
         let decisive = |(number, one): (usize, &Rendezvous)| {
             let is_listed = native.meeting_of(number).is_some_and(|piece| piece.opening().ranges.is_none());
             let participants = one.participants.iter().filter(|_| is_listed);
@@ -148,7 +166,7 @@ impl Plan {
             translated_sets,
             forking,
             leaves,
-            radices,
+            told,
             decisive,
             sets,
             native,

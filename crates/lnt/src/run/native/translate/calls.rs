@@ -46,6 +46,8 @@ pub(super) struct Locals {
     indexed: FxHashMap<u32, Place>,
     /// The function, if it is one.
     pub(super) function: Option<u32>,
+    /// Whether it begins again, with other arguments, where it would return what it returns for these.
+    repeats: bool,
 }
 
 /// Where words lie one behind the other.
@@ -66,7 +68,11 @@ impl Building<'_> {
     /// Makes the variables of a function for these arguments.
     pub(super) fn locals_of(&mut self, number: u32, arguments: &[Value]) -> Option<Locals> {
         let function = self.compiled.code.functions[number as usize];
-        let uses = self.uses(function.address, function.variables);
+        let mut uses = self.uses(function.address, function.variables);
+        let repeats = self.repeats(number) && uses.indexed.iter().all(|one| one.0 >= function.arguments);
+        if repeats {
+            uses.changed[..function.arguments as usize].fill(true);
+        }
         let zero = self.constant(0);
         let first = |word: u32| arguments.get(word as usize).copied().unwrap_or(zero);
         let mut words: Vec<Local> = Vec::with_capacity(function.variables as usize);
@@ -102,7 +108,34 @@ impl Building<'_> {
             }
             indexed.insert(start, Place::Here(memory));
         }
-        Some(Locals { words, indexed, function: Some(number) })
+        Some(Locals { words, indexed, function: Some(number), repeats })
+    }
+
+    /// Whether a function returns what it returns for other arguments, and nothing speaks for remembering that.
+    fn repeats(&self, number: u32) -> bool {
+        let code = &self.compiled.code;
+        let mut reached = reached_in_function(code, code.functions[number as usize].address).into_iter();
+        !self.outlines[number as usize].branches && reached.any(|at| is_last_call(code, at, number))
+    }
+
+    /// Begins the function at hand again, if an instruction is its last call and one of itself.
+    pub(super) fn begins_again(&mut self, at: usize, number: u32) -> Option<bool> {
+        let locals = &self.locals;
+        if !locals.repeats
+            || locals.function != Some(number)
+            || !is_last_call(&self.compiled.code, at, number)
+        {
+            return Some(false);
+        }
+        let function = self.compiled.code.functions[number as usize];
+        let arguments = self.pop_drafts(function.arguments)?;
+        for (value, word) in arguments.into_iter().zip(0..) {
+            self.store_local(word, value)?;
+        }
+        self.burn();
+        self.stack.clear();
+        self.go_to(function.address as usize)?;
+        Some(true)
     }
 
     fn uses(&self, address: u32, variables: u32) -> Uses {
@@ -364,6 +397,12 @@ impl Building<'_> {
                 self.builder.ins().jump(ask, &[]);
             }
             self.builder.switch_to_block(ask);
+            let at = std::mem::offset_of!(Context, forgotten) as i32;
+            let all = self.builder.ins().load(self.pointer, trusted(), self.context, at);
+            let is_useless = self.builder.ins().load(types::I32, trusted(), all, offset(number));
+            let worth = self.builder.create_block();
+            self.builder.ins().brif(is_useless, compute, &[], worth, &[]);
+            self.builder.switch_to_block(worth);
             let answer = self.call_helper(self.helpers.recall, &[function_number, address, count]);
             let forgotten = self.builder.ins().icmp_imm(IntCC::Equal, answer, i64::from(NOT_REMEMBERED));
             let forgotten = self.builder.ins().uextend(types::I32, forgotten);
@@ -483,6 +522,11 @@ impl Building<'_> {
         self.give_up();
         Some(())
     }
+}
+
+/// Whether a function is called whose results are returned as they are.
+fn is_last_call(code: &Code, at: usize, number: u32) -> bool {
+    matches!(code.ops[at..], [Op::Call(called), Op::Return(_), ..] if called == number)
 }
 
 /// How many words a function returns. One that never returns leaves nothing to read.

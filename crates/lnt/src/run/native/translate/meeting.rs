@@ -3,7 +3,7 @@
 //! It runs what the participants do silently before their actions, compares what they offer, goes through the values
 //! that nobody fixes, runs patterns and guards, then what each participant does until it rests, and appends a record for
 //! each step: its values, its packed target and, if constructs are to be told, where the marks lie that have fired. In a
-//! group, the number of the value that was chosen silently comes last.
+//! group, the values that were chosen silently come last.
 //! Errors come up in the order in which `happen_now` would meet them, because all of it is done in the same order; the
 //! function then gives up. Slots are variables of the function, but for arrays that are indexed: those lie in the
 //! unpacked state, which is left as it was.
@@ -16,12 +16,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::GAVE_UP;
 use super::calls::{Locals, Memory};
+use super::rows::is_row;
 use super::{Building, Built, Start, Translator, offset, reached, slot, trusted};
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
+use crate::run::bounds::{Bounds, bounds};
 use crate::run::rendezvous::{Participant, range_of, silent};
-use crate::run::sources::{Bounds, Choosing, Piece, Source, Whole, bounds, choosing, source};
+use crate::run::solved::{Solved, solved};
+use crate::run::sources::{Choosing, Piece, Source, Whole, choosing, source};
 use crate::typed::TypeId;
 
 /// As many values that nobody fixes are tried one after the other; more are to be named.
@@ -48,6 +51,8 @@ pub struct Opening {
     pub source: Option<Source>,
     /// What guards say of each open place, where values come as a list.
     pub bounds: Vec<Bounds>,
+    /// Values that nobody fixes, but guards compute: their places are not among the open ones.
+    pub solved: Vec<Solved>,
 }
 
 impl Opening {
@@ -64,23 +69,31 @@ fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> 
     let offers =
         |place: usize| participants.iter().map(move |one| code.actions[one.action as usize].offers[place]);
     let values = code.actions[participants[0].action as usize].offers.len();
-    let open: Vec<usize> =
-        (0..values).filter(|&place| offers(place).all(|(offer, _)| !gives(offer))).collect();
-    let range = |&place: &usize| range_of(&compiled.types[offers(place).next()?.1.index()]);
-    let ranges: Option<Vec<(u32, u32)>> = open.iter().map(range).collect();
+    let open: Vec<u32> =
+        (0..values as u32).filter(|&place| offers(place as usize).all(|(offer, _)| !gives(offer))).collect();
     let most = if quickly { FEW_VALUES_QUICKLY } else { FEW_VALUES };
     let few = |ranges: &Vec<(u32, u32)>| {
         let product =
             ranges.iter().fold(1u64, |product, &(_, count)| product.saturating_mul(u64::from(count)));
         (1..=most).contains(&product)
     };
+    let ranges_of = |places: &[u32]| {
+        let range = |&place: &u32| range_of(&compiled.types[offers(place as usize).next()?.1.index()]);
+        places.iter().map(range).collect::<Option<Vec<(u32, u32)>>>().filter(few)
+    };
+    let solved = solved(compiled, participants, &open);
+    let is_solved = |place: &u32| solved.iter().any(|one| one.place == *place);
+    let others: Vec<u32> = open.iter().copied().filter(|place| !is_solved(place)).collect();
+    // Who names values names those of all open places.
+    let (places, ranges, solved) = match ranges_of(&others) {
+        Some(ranges) => (others, Some(ranges), solved),
+        None => (open.clone(), ranges_of(&open), Vec::new()),
+    };
     let legs = participants.iter().flat_map(|one| &one.way);
     let chosen = legs.filter_map(|leg| match code.ops[leg.to as usize] {
         Op::AnyValue(..) => Some(choosing(code, &compiled.types, leg.to)?.most() as usize),
         _ => None,
     });
-    let ranges = ranges.filter(few);
-    let places: Vec<u32> = open.into_iter().map(|place| place as u32).collect();
     Opening {
         tried: ranges.iter().flatten().map(|&(_, count)| count as usize).product(),
         chosen: chosen.product(),
@@ -89,6 +102,7 @@ fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> 
         ranges,
         places,
         values: values as u32,
+        solved,
     }
 }
 
@@ -147,8 +161,14 @@ pub(super) struct Meeting<'b> {
     first_mark: Option<Value>,
     /// The loops that are open.
     loops: Vec<Loop>,
-    /// The number of the value that was chosen silently, if steps tell it.
-    chosen: Option<Value>,
+    /// The values that were chosen silently so far.
+    chosen: Vec<Value>,
+    /// Where the guard at hand asks for a membership that is known to hold.
+    known_member: Option<u32>,
+    /// For slots that a row is stored in: the draft that is to be stored there, or 0. Such a row is stored after all steps of the
+    /// state were found, together with the others: then finding them takes hardly longer than finding one.
+    deferred: FxHashMap<u32, Variable>,
+    zero: Value,
 }
 
 /// A value that is put together: its place, its words with the bits of each that are known already, and whether words are
@@ -157,6 +177,20 @@ struct Gathered {
     place: u32,
     words: Vec<(u32, Value)>,
     wide: bool,
+}
+
+/// A value that a rendezvous has: its words, and the one by which offers know it, once that is needed.
+#[derive(Clone)]
+struct Given {
+    words: Vec<Value>,
+    frozen: Option<Value>,
+}
+
+impl Given {
+    /// A value of one word.
+    fn narrow(word: Value) -> Self {
+        Self { words: vec![word], frozen: Some(word) }
+    }
 }
 
 /// A loop over values.
@@ -261,6 +295,26 @@ fn slots(compiled: &Compiled, participants: &[Participant], before: bool) -> Slo
     Slots { all, written, in_memory }
 }
 
+/// The slots that get rows which functions or operations make, behind the actions.
+fn rows_stored(compiled: &Compiled, participants: &[Participant]) -> Vec<u32> {
+    let code = &compiled.code;
+    let makes_row = |at: usize| match code.ops[at] {
+        Op::Call(number) => code.row_words[number as usize].results[..] == [true],
+        Op::Apply(number) => is_row(&compiled.types[code.applications[number as usize].result.index()]),
+        Op::Tail(ty) => is_row(&compiled.types[ty.index()]),
+        _ => false,
+    };
+    let behind = participants.iter().flat_map(|one| reached(code, one.address + 1));
+    let stored = behind.filter_map(|at| match code.ops[at] {
+        Op::StoreSlot(slot) if at > 0 && makes_row(at - 1) => Some(slot),
+        _ => None,
+    });
+    let mut slots: Vec<u32> = stored.collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
 impl Translator<'_> {
     /// Builds a rendezvous or a probe.
     pub(super) fn build_meeting(
@@ -305,6 +359,15 @@ impl Translator<'_> {
             unchanged.insert(slot, value);
             origins.insert(value, (Memory::State, slot));
         }
+        let zero = builder.ins().iconst(types::I32, 0);
+        let mut deferred = FxHashMap::default();
+        for slot in rows_stored(self.compiled, participants) {
+            if variables.contains_key(&slot) && self.layout.place(slot as usize).2 == u32::MAX && !before {
+                let draft = builder.declare_var(types::I32);
+                builder.def_var(draft, zero);
+                deferred.insert(slot, draft);
+            }
+        }
         let mut body = Building {
             compiled: self.compiled,
             module: &mut self.module,
@@ -344,7 +407,10 @@ impl Translator<'_> {
                 nothing,
                 first_mark: None,
                 loops: Vec::new(),
-                chosen: None,
+                chosen: Vec::new(),
+                known_member: None,
+                deferred,
+                zero,
             }),
         };
         match before {
@@ -366,6 +432,7 @@ impl Translator<'_> {
 /// How many steps there are, and where the next record goes.
 #[derive(Clone, Copy)]
 struct Records {
+    first: Value,
     count: Variable,
     end: Variable,
 }
@@ -402,6 +469,7 @@ impl Building<'_> {
         let code = &self.compiled.code;
         let marked = code.tells();
         let records = Records {
+            first: out,
             count: self.builder.declare_var(types::I32),
             end: self.builder.declare_var(self.pointer),
         };
@@ -416,7 +484,7 @@ impl Building<'_> {
             self.follow(participant)?;
         }
         // What is offered, by place; offers that say nothing leave it to others.
-        let mut values: Vec<Option<Value>> = vec![None; opening.values as usize];
+        let mut values: Vec<Option<Given>> = vec![None; opening.values as usize];
         for participant in participants {
             let offers = &code.actions[participant.action as usize].offers;
             for (place, &(offer, ty)) in offers.iter().enumerate() {
@@ -424,15 +492,17 @@ impl Building<'_> {
                     continue;
                 }
                 let value = self.offered(offer, ty)?;
-                if let Some(other) = values[place].replace(value) {
-                    let same = self.builder.ins().icmp(IntCC::Equal, value, other);
-                    let nothing = self.meeting.as_ref()?.nothing;
-                    self.go_on_if(same, nothing);
-                }
+                self.agree(place as u32, value, &mut values)?;
             }
         }
-        self.go_through(opening, list, listed, &mut values)?;
-        let values: Vec<Value> = values.into_iter().collect::<Option<_>>()?;
+        let types: Vec<TypeId> =
+            code.actions[participants[0].action as usize].offers.iter().map(|one| one.1).collect();
+        self.go_through(opening, &types, [list, listed], &mut values)?;
+        for solved in &opening.solved {
+            let value = self.solve(solved, participants, &values)?;
+            values[solved.place as usize] = Some(value);
+        }
+        let values: Vec<Given> = values.into_iter().collect::<Option<_>>()?;
         self.receive(participants, &values)?;
         let decides = |number: usize| {
             opening.source.as_ref().is_some_and(|source| source.decides && source.participant == number)
@@ -440,7 +510,10 @@ impl Building<'_> {
         for (number, participant) in participants.iter().enumerate() {
             let action = &code.actions[participant.action as usize];
             if let Some(guard) = action.guard.filter(|_| !decides(number)) {
+                let source = opening.source.as_ref().filter(|source| source.participant == number);
+                self.meeting.as_mut()?.known_member = source.and_then(|source| source.asked);
                 self.condition(guard)?;
+                self.meeting.as_mut()?.known_member = None;
             }
         }
         for participant in participants {
@@ -464,13 +537,6 @@ impl Building<'_> {
         self.builder.inst_results(call)[0]
     }
 
-    /// Goes elsewhere unless a condition holds.
-    fn go_on_if(&mut self, condition: Value, elsewhere: Block) {
-        let good = self.builder.create_block();
-        self.builder.ins().brif(condition, good, &[], elsewhere, &[]);
-        self.builder.switch_to_block(good);
-    }
-
     /// Runs what a participant does silently before its action.
     fn follow(&mut self, participant: &Participant) -> Option<()> {
         let mut behind: Option<u32> = None;
@@ -488,44 +554,68 @@ impl Building<'_> {
             self.builder.switch_to_block(arrives);
             self.stack.clear();
             if let Op::AnyValue(slot, _) = self.compiled.code.ops[leg.to as usize] {
-                let value;
-                (value, behind) = self.choose(leg.to)?;
-                self.meeting.as_mut()?.chosen = Some(value);
-                self.store_slot(slot, value);
+                let (words, turn);
+                (words, turn, behind) = self.choose(leg.to)?;
+                self.meeting.as_mut()?.chosen.push(turn);
+                for (word, slot) in words.into_iter().zip(slot..) {
+                    self.store_slot(slot, word);
+                }
             }
         }
         Some(())
     }
 
-    /// Goes through the values that can be chosen at an instruction, in ascending order; gives where control goes on, if not
-    /// right behind it.
-    fn choose(&mut self, at: u32) -> Option<(Value, Option<u32>)> {
+    /// Goes through the values that can be chosen at an instruction, in ascending order; gives the words of one, a number that
+    /// grows with it, and where control goes on, if not right behind the instruction.
+    fn choose(&mut self, at: u32) -> Option<(Vec<Value>, Value, Option<u32>)> {
         match choosing(&self.compiled.code, &self.compiled.types, at)? {
             Choosing::Range(first, count) => {
                 let end = self.word(count);
                 let counted = self.begin_loop(&[end])?[0];
-                Some((self.builder.ins().iadd_imm(counted, i64::from(first)), None))
+                let value = self.builder.ins().iadd_imm(counted, i64::from(first));
+                Some((vec![value], value, None))
             }
             Choosing::Elements(set, most, behind) => {
+                let Op::AnyValue(_, ty) = self.compiled.code.ops[at as usize] else { return None };
+                let words = self.compiled.types[ty.index()].words();
                 let row = self.load_slot(set);
                 let length = self.row_length(row);
+                let count = match words {
+                    1 => length,
+                    words => self.builder.ins().udiv_imm(length, i64::from(words)),
+                };
                 let nothing = self.meeting.as_ref()?.nothing;
-                self.go_on_if(length, nothing);
+                self.go_on_if(count, nothing);
                 // There is room for the steps of no more of them.
                 let fits =
-                    self.builder.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, length, i64::from(most));
+                    self.builder.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, count, i64::from(most));
                 self.go_on_if(fits, self.gives_up);
-                let counted = self.begin_loop(&[length])?[0];
-                Some((self.row_word(row, counted), behind))
+                let counted = self.begin_loop(&[count])?[0];
+                let first = self.builder.ins().imul_imm(counted, i64::from(words));
+                let element = (0..i64::from(words)).map(|word| {
+                    let position = self.builder.ins().iadd_imm(first, word);
+                    self.row_word(row, position)
+                });
+                Some((element.collect(), counted, behind))
             }
         }
     }
 
-    /// The value that an offer says, as one word.
-    fn offered(&mut self, offer: OfferCode, ty: TypeId) -> Option<Value> {
+    /// The value that an offer says.
+    fn offered(&mut self, offer: OfferCode, ty: TypeId) -> Option<Given> {
         let words = self.compiled.types[ty.index()].words();
         let values = match offer {
-            OfferCode::Constant(value) => return Some(self.word(value)),
+            OfferCode::Constant(value) => {
+                let frozen = self.word(value);
+                return Some(match self.compiled.types[ty.index()].storage {
+                    Storage::Wide => {
+                        let words = self.compiled.values.row(value);
+                        let words = words.into_iter().map(|word| self.word(word)).collect();
+                        Given { words, frozen: Some(frozen) }
+                    }
+                    _ => Given::narrow(frozen),
+                });
+            }
             OfferCode::Slot(slot) => (slot..slot + words).map(|slot| self.load_slot(slot)).collect(),
             OfferCode::Computed(address) => {
                 let variables: Vec<Variable> =
@@ -539,19 +629,19 @@ impl Building<'_> {
             }
             OfferCode::Variable(_) | OfferCode::Wildcard | OfferCode::Pattern { .. } => return None,
         };
-        Some(self.freeze(ty, values))
+        Some(self.given(ty, values))
     }
 
-    /// The word by which offers know a value.
-    fn freeze(&mut self, ty: TypeId, words: Vec<Value>) -> Value {
+    /// A value by its words.
+    fn given(&self, ty: TypeId, words: Vec<Value>) -> Given {
         match self.compiled.types[ty.index()].storage {
-            Storage::Wide => self.freeze_words(words),
-            _ => words[0],
+            Storage::Wide => Given { words, frozen: None },
+            _ => Given::narrow(words[0]),
         }
     }
 
     /// The number of words as a row.
-    fn freeze_words(&mut self, words: Vec<Value>) -> Value {
+    fn freeze_words(&mut self, words: &[Value]) -> Value {
         let room = slot(&mut self.builder, 4 * words.len().max(1) as u32);
         for (word, &value) in words.iter().enumerate() {
             self.builder.ins().stack_store(value, room, offset(word as u32));
@@ -581,9 +671,9 @@ impl Building<'_> {
     fn go_through(
         &mut self,
         opening: &Opening,
-        list: Value,
-        listed: Value,
-        values: &mut [Option<Value>],
+        types: &[TypeId],
+        [list, listed]: [Value; 2],
+        values: &mut [Option<Given>],
     ) -> Option<()> {
         if opening.places.is_empty() {
             return Some(());
@@ -601,29 +691,60 @@ impl Building<'_> {
             let base = self.element_address(list, words);
             for (at, &place) in opening.places.iter().enumerate() {
                 let value = self.builder.ins().load(types::I32, trusted(), base, offset(at as u32));
-                values[place as usize] = Some(value);
+                let words = self.thaw(types[place as usize], value);
+                values[place as usize] = Some(Given { words, frozen: Some(value) });
             }
             return Some(());
         };
         let ends: Vec<Value> = ranges.iter().map(|&(_, count)| self.word(count)).collect();
         let counted = self.begin_loop(&ends)?;
         for ((&place, &(first, _)), counted) in opening.places.iter().zip(ranges).zip(counted) {
-            values[place as usize] = Some(self.builder.ins().iadd_imm(counted, i64::from(first)));
+            let value = self.builder.ins().iadd_imm(counted, i64::from(first));
+            values[place as usize] = Some(Given::narrow(value));
         }
         Some(())
     }
 
+    /// The value that a guard compares an open one with.
+    fn solve(
+        &mut self,
+        solved: &Solved,
+        participants: &[Participant],
+        values: &[Option<Given>],
+    ) -> Option<Given> {
+        let code = &self.compiled.code;
+        let action = &code.actions[participants[solved.participant].action as usize];
+        for (&(offer, _), value) in action.offers.iter().zip(values) {
+            if let (OfferCode::Variable(slot), Some(value)) = (offer, value) {
+                for (&word, slot) in value.words.iter().zip(slot..) {
+                    self.store_slot(slot, word);
+                }
+            }
+        }
+        for &at in &solved.path {
+            match code.ops[at as usize] {
+                // Control goes on where the guard may hold.
+                Op::JumpIfFalse(_) => _ = self.pop_drafts(1)?,
+                _ => _ = self.op(at as usize)?,
+            }
+        }
+        let ty = action.offers[solved.place as usize].1;
+        let words = self.compiled.types[ty.index()].words();
+        let (second, first) = (self.pop_many(words)?, self.pop_many(words)?);
+        self.stack.clear();
+        Some(self.given(ty, if solved.is_first { second } else { first }))
+    }
+
     /// Takes the values that nobody fixes from an element of a set, if it looks as it has to.
-    fn take_apart(&mut self, source: &Source, element: Value, values: &mut [Option<Value>]) -> Option<()> {
+    fn take_apart(&mut self, source: &Source, element: Value, values: &mut [Option<Given>]) -> Option<()> {
         let mut wholes: Vec<Gathered> = source.wholes.iter().map(|whole| self.gathered(whole)).collect();
         let mut word = 0;
         for piece in &source.element {
             if let &Piece::OpenWide(place, words) = piece {
                 let loads = (word..word + words)
                     .map(|word| self.builder.ins().load(types::I32, trusted(), element, offset(word)));
-                let loads: Vec<Value> = loads.collect();
-                let value = self.freeze_words(loads);
-                self.agree(place, value, values)?;
+                let given = Given { words: loads.collect(), frozen: None };
+                self.agree(place, given, values)?;
                 word += words;
                 continue;
             }
@@ -633,8 +754,8 @@ impl Building<'_> {
         }
         for Gathered { place, words, wide } in wholes {
             let words: Vec<Value> = words.into_iter().map(|(_, word)| word).collect();
-            let value = if wide { self.freeze_words(words) } else { words[0] };
-            self.agree(place, value, values)?;
+            let given = if wide { Given { words, frozen: None } } else { Given::narrow(words[0]) };
+            self.agree(place, given, values)?;
         }
         Some(())
     }
@@ -649,12 +770,12 @@ impl Building<'_> {
         &mut self,
         piece: &Piece,
         value: Value,
-        values: &mut [Option<Value>],
+        values: &mut [Option<Given>],
         wholes: &mut [Gathered],
     ) -> Option<()> {
         let nothing = self.meeting.as_ref()?.nothing;
         let wanted = match piece {
-            &Piece::Open(place) => return self.agree(place, value, values),
+            &Piece::Open(place) => return self.agree(place, Given::narrow(value), values),
             Piece::OpenWide(..) => return None,
             Piece::OpenPart(part) => {
                 let whole = wholes.iter_mut().find(|whole| whole.place == part.place)?;
@@ -673,7 +794,7 @@ impl Building<'_> {
             }
             &Piece::Constant(constant) => self.word(constant),
             Piece::Fixed(part) => {
-                let whole = values[part.place as usize]?;
+                let whole = values[part.place as usize].as_ref()?.words[0];
                 self.bits(whole, part.shift, part.mask)
             }
             &Piece::Slot(slot) => self.load_slot(slot),
@@ -694,12 +815,25 @@ impl Building<'_> {
         Some(())
     }
 
-    /// A value of an open place; if it has one, they have to be the same.
-    fn agree(&mut self, place: u32, value: Value, values: &mut [Option<Value>]) -> Option<()> {
-        if let Some(other) = values[place as usize].replace(value) {
-            let same = self.builder.ins().icmp(IntCC::Equal, value, other);
-            let nothing = self.meeting.as_ref()?.nothing;
-            self.go_on_if(same, nothing);
+    /// A value of a place; if it has one, they have to be the same.
+    fn agree(&mut self, place: u32, value: Given, values: &mut [Option<Given>]) -> Option<()> {
+        let Some(other) = &values[place as usize] else {
+            values[place as usize] = Some(value);
+            return Some(());
+        };
+        let mut same: Option<Value> = None;
+        for (&a, &b) in value.words.iter().zip(&other.words) {
+            let alike = self.builder.ins().icmp(IntCC::Equal, a, b);
+            same = Some(match same {
+                Some(same) => self.builder.ins().band(same, alike),
+                None => alike,
+            });
+        }
+        let nothing = self.meeting.as_ref()?.nothing;
+        self.go_on_if(same?, nothing);
+        // Whichever is known by a number already.
+        if value.frozen.is_some() {
+            values[place as usize] = Some(value);
         }
         Some(())
     }
@@ -724,6 +858,10 @@ impl Building<'_> {
         self.builder.switch_to_block(header);
         for (&variable, &value) in written.iter().zip(&saved) {
             self.builder.def_var(variable, value);
+        }
+        let meeting = self.meeting.as_ref()?;
+        for &draft in meeting.deferred.values() {
+            self.builder.def_var(draft, meeting.zero);
         }
         let counted = counters.iter().map(|&(counter, _)| self.builder.use_var(counter)).collect();
         let first_mark = match (first_mark, end_of_marks) {
@@ -760,18 +898,18 @@ impl Building<'_> {
     }
 
     /// Keeps what participants receive, and runs their patterns.
-    fn receive(&mut self, participants: &[Participant], values: &[Value]) -> Option<()> {
+    fn receive(&mut self, participants: &[Participant], values: &[Given]) -> Option<()> {
         for participant in participants {
             let action = &self.compiled.code.actions[participant.action as usize];
-            for (&(offer, ty), &value) in action.offers.iter().zip(values) {
+            for (&(offer, _), value) in action.offers.iter().zip(values) {
                 match offer {
                     OfferCode::Variable(slot) => {
-                        for (value, slot) in self.thaw(ty, value).into_iter().zip(slot..) {
-                            self.store_slot(slot, value);
+                        for (&word, slot) in value.words.iter().zip(slot..) {
+                            self.store_slot(slot, word);
                         }
                     }
                     OfferCode::Pattern { address, .. } => {
-                        self.stack = self.thaw(ty, value);
+                        self.stack.clone_from(&value.words);
                         self.condition(address)?;
                     }
                     _ => {}
@@ -832,6 +970,75 @@ impl Building<'_> {
         self.stack.is_empty().then_some(())
     }
 
+    /// Whether a row that goes into a slot may be stored later.
+    pub(super) fn defers(&self, slot: u32) -> bool {
+        self.back.is_none()
+            && self.meeting.as_ref().is_some_and(|meeting| {
+                matches!(meeting.halts, Halts::Rest { .. }) && meeting.deferred.contains_key(&slot)
+            })
+    }
+
+    /// Stores a row that may be a draft in a slot.
+    pub(super) fn store_draft(&mut self, slot: u32, row: Value) {
+        let is_draft = self.is_draft(row);
+        let Some(meeting) = &self.meeting else { return };
+        let (zero, draft) = (meeting.zero, meeting.deferred[&slot]);
+        let stored = self.builder.ins().select(is_draft, zero, row);
+        self.store_slot(slot, stored);
+        let deferred = self.builder.ins().select(is_draft, row, zero);
+        self.builder.def_var(draft, deferred);
+    }
+
+    /// Something else than a draft is stored in a slot.
+    pub(super) fn keeps_no_draft(&mut self, slot: u32) {
+        if let Some(meeting) = &self.meeting
+            && let Some(&draft) = meeting.deferred.get(&slot)
+        {
+            self.builder.def_var(draft, meeting.zero);
+        }
+    }
+
+    /// Settles the draft that a slot has, if it may have one: it is read.
+    pub(super) fn settle_slot(&mut self, slot: u32) {
+        let Some(meeting) = self.meeting.as_ref().filter(|_| self.defers(slot)) else { return };
+        let (draft, variable) = (meeting.deferred[&slot], meeting.variables[&slot]);
+        let value = self.builder.use_var(draft);
+        let (settle, behind) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(value, settle, &[], behind, &[]);
+        self.builder.switch_to_block(settle);
+        let stored = self.call_helper(self.helpers.settle, &[value]);
+        self.builder.def_var(variable, stored);
+        self.keeps_no_draft(slot);
+        self.builder.ins().jump(behind, &[]);
+        self.builder.switch_to_block(behind);
+    }
+
+    /// Has drafts stored that a record is about, which lies at an address, so many words behind the first one.
+    fn defer_rows(&mut self, end: Value, record: Value, values: u32) -> Option<()> {
+        let meeting = self.meeting.as_ref()?;
+        let mut slots: Vec<u32> = meeting.deferred.keys().copied().collect();
+        slots.sort_unstable();
+        for slot in slots {
+            let meeting = self.meeting.as_ref()?;
+            let (word, _, _) = meeting.layout.place(slot as usize);
+            let draft = self.builder.use_var(meeting.deferred[&slot]);
+            let (defer, behind) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.ins().brif(draft, defer, &[], behind, &[]);
+            self.builder.switch_to_block(defer);
+            let at = self.builder.ins().iadd_imm(record, i64::from(values + word));
+            let number = self.call_helper(self.helpers.defer, &[draft, at]);
+            self.builder.ins().store(trusted(), number, end, offset(values + word));
+            self.builder.ins().jump(behind, &[]);
+            self.builder.switch_to_block(behind);
+        }
+        Some(())
+    }
+
+    /// Whether an instruction asks for a membership that is known to hold.
+    pub(super) fn is_known_member(&self, at: usize) -> bool {
+        self.back.is_none() && self.meeting.as_ref().is_some_and(|one| one.known_member == Some(at as u32))
+    }
+
     /// A condition that had to hold does not.
     pub(super) fn blocked_in_meeting(&mut self) -> Option<()> {
         let meeting = self.meeting.as_ref()?;
@@ -881,14 +1088,19 @@ impl Building<'_> {
     }
 
     /// Appends a record: values, packed target, and where the marks lie that have fired.
-    fn record(&mut self, packed: Value, values: &[Value], is_grouped: bool, records: Records) -> Option<()> {
+    fn record(&mut self, packed: Value, values: &[Given], is_grouped: bool, records: Records) -> Option<()> {
+        let count = values.len() as u32;
+        let values: Vec<Value> = values
+            .iter()
+            .map(|value| value.frozen.unwrap_or_else(|| self.freeze_words(&value.words)))
+            .collect();
         let meeting = self.meeting.as_ref()?;
-        let (layout, first_mark, chosen) = (meeting.layout, meeting.first_mark, meeting.chosen);
+        let (layout, first_mark, chosen) = (meeting.layout, meeting.first_mark, meeting.chosen.clone());
         // For each word of the packed state, which bits are replaced, and by what.
         let mut words: Vec<(u32, Option<Value>)> = vec![(0, None); layout.words()];
         let mut beyond: Option<Value> = None;
         for slot in meeting.written.clone() {
-            let value = self.load_slot(slot);
+            let value = self.load_slot_as_it_is(slot);
             let (word, shift, mask) = layout.place(slot as usize);
             words[word as usize].0 |= mask << shift;
             if mask != u32::MAX {
@@ -915,7 +1127,7 @@ impl Building<'_> {
             building.builder.ins().store(trusted(), value, end, offset(at));
             at += 1;
         };
-        for &value in values {
+        for value in values {
             append(self, value);
         }
         for (word, (mask, bits)) in words.into_iter().enumerate() {
@@ -941,8 +1153,12 @@ impl Building<'_> {
             append(self, last);
         }
         if is_grouped {
-            append(self, chosen?);
+            chosen.into_iter().for_each(|value| append(self, value));
         }
+        let bytes = self.builder.ins().isub(end, records.first);
+        let words = self.builder.ins().ushr_imm(bytes, 2);
+        let record = self.builder.ins().ireduce(types::I32, words);
+        self.defer_rows(end, record, count)?;
         let further = self.builder.ins().iadd_imm(end, 4 * i64::from(at));
         self.builder.def_var(records.end, further);
         let count = self.builder.use_var(records.count);

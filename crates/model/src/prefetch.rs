@@ -10,7 +10,7 @@
 
 /// Asks for the cache line of an element, if there is one.
 #[inline(always)]
-pub(crate) fn prefetch<T>(elements: &[T], index: usize) {
+pub fn prefetch<T>(elements: &[T], index: usize) {
     let Some(element) = elements.get(index) else { return };
     #[cfg(target_arch = "x86_64")]
     // SAFETY: see the module's header.

@@ -1,0 +1,145 @@
+//! Bounds that guards set on what is received: nothing outside of these has to be tried.
+
+use crate::compile::Compiled;
+use crate::compile::code::OfferCode;
+use crate::run::rendezvous::{Leg, Participant};
+use crate::run::successors::patterns_never_fail;
+use crate::run::symbolic::{Path, Word, asked_first, having_received, necessary, received};
+
+/// A bound on a value: a word, or what a slot has, or what one of some slots has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Word(u32),
+    Slot(u32),
+    OneOf(u32, u32),
+}
+
+impl Bound {
+    /// The least and the greatest word that it may be.
+    fn words(self, slot: impl Fn(u32) -> u32) -> (u32, u32) {
+        match self {
+            Bound::Word(word) => (word, word),
+            Bound::Slot(number) => (slot(number), slot(number)),
+            Bound::OneOf(first, count) => (first..first + count)
+                .map(slot)
+                .fold((u32::MAX, 0), |(least, most), word| (least.min(word), most.max(word))),
+        }
+    }
+}
+
+/// What guards say of an open value, word by word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// It is less than these, or at most these.
+    pub below: Vec<Bound>,
+    pub most: Vec<Bound>,
+    /// It is greater than these, or at least these.
+    pub above: Vec<Bound>,
+    pub least: Vec<Bound>,
+}
+
+impl Bounds {
+    /// The least and the greatest word that are left of a range; nothing if there is none.
+    pub fn narrow(&self, (mut first, mut last): (u32, u32), slot: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
+        let (least, most) = (|bound: &Bound| bound.words(&slot).0, |bound: &Bound| bound.words(&slot).1);
+        for bound in &self.below {
+            last = last.min(most(bound).checked_sub(1)?);
+        }
+        for bound in &self.above {
+            first = first.max(least(bound).checked_add(1)?);
+        }
+        last = self.most.iter().fold(last, |last, bound| last.min(most(bound)));
+        first = self.least.iter().fold(first, |first, bound| first.max(least(bound)));
+        (first <= last).then_some((first, last))
+    }
+
+    /// Whether they are the same in all states.
+    pub fn are_fixed(&self) -> bool {
+        let mut all = [&self.below, &self.most, &self.above, &self.least].into_iter().flatten();
+        all.all(|bound| matches!(bound, Bound::Word(_)))
+    }
+
+    /// Adds what a condition on a word says. `fixed` tells whether a slot stays as it is.
+    pub fn learn(&mut self, condition: &Word, own: &Word, fixed: impl Fn(u32) -> bool) {
+        let bound = |word: &Word| match *word {
+            Word::Constant(value) => Some(Bound::Word(value)),
+            Word::Slot(slot) if fixed(slot) => Some(Bound::Slot(slot)),
+            Word::OneOf(first, count, ..) => {
+                (first..first + count).all(&fixed).then_some(Bound::OneOf(first, count))
+            }
+            _ => None,
+        };
+        let (words, below, above) = match condition {
+            Word::Less(words) => (words, &mut self.below, &mut self.above),
+            Word::LessEqual(words) => (words, &mut self.most, &mut self.least),
+            Word::Equal(words) => {
+                let other = if words.0 == *own { bound(&words.1) } else { bound(&words.0) };
+                if words.0 == *own || words.1 == *own {
+                    self.most.extend(other);
+                    self.least.extend(other);
+                }
+                return;
+            }
+            _ => return,
+        };
+        if words.0 == *own {
+            below.extend(bound(&words.1));
+        } else if words.1 == *own {
+            above.extend(bound(&words.0));
+        }
+    }
+}
+
+/// What guards say of each open place, if anything.
+pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -> Vec<Bounds> {
+    let (code, types) = (&compiled.code, &compiled.types);
+    let mut found = vec![Bounds::default(); open.len()];
+    let action = |one: &Participant| &code.actions[one.action as usize];
+    if !participants.iter().all(|one| patterns_never_fail(code, action(one))) {
+        return found;
+    }
+    // What silent ways do to slots is not known.
+    let are_kept = participants.iter().all(|one| one.way.is_empty());
+    for (_, one) in asked_first(code, participants) {
+        let Some(guard) = action(one).guard else { continue };
+        let offers = &action(one).offers;
+        let Some(path) = having_received(code, types, offers) else { continue };
+        let Some(conditions) = necessary(code, types, Path { at: guard, ..path }, offers) else { continue };
+        let is_fixed = |slot: u32| {
+            are_kept
+                && participants.iter().flat_map(|one| &action(one).offers).all(|&(offer, ty)| match offer {
+                    OfferCode::Variable(first) => !(first..first + types[ty.index()].words()).contains(&slot),
+                    OfferCode::Pattern { .. } => false,
+                    _ => true,
+                })
+        };
+        for (bounds, &place) in found.iter_mut().zip(open) {
+            let ty = offers[place as usize].1;
+            if types[ty.index()].ordered && types[ty.index()].words() == 1 {
+                for own in received(types, place as usize, ty) {
+                    conditions.iter().for_each(|condition| bounds.learn(condition, &own, is_fixed));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The least and the greatest word of each open place that guards of actions leave, whatever the state is.
+pub fn constant_bounds(compiled: &Compiled, actions: &[u32], open: &[u32]) -> Vec<(u32, u32)> {
+    // As if something happened before them, so that no slot says anything.
+    let way = vec![Leg { from: 0, to: 0 }];
+    let participant = |&action: &u32| Participant {
+        region: 0,
+        location: 0,
+        way: way.clone(),
+        lost: Vec::new(),
+        action,
+        address: 0,
+    };
+    let participants: Vec<Participant> = actions.iter().map(participant).collect();
+    let all = (0, u32::MAX);
+    // Where nothing is left, no word does.
+    let narrow = |bounds: &Bounds| bounds.narrow(all, |_| 0).unwrap_or((1, 0));
+    bounds(compiled, &participants, open).iter().map(narrow).collect()
+}
