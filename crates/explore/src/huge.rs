@@ -1,12 +1,23 @@
-//! Large pages for large tables.
+//! Large tables: memory that is zero from the start, in large pages.
 //!
 //! Soundness: advice about pages is a hint. It changes no content, whatever the address; the addresses here are those of
-//! live memory, down to the page in which it begins, and an error is ignored.
+//! live memory, down to the page in which it begins, and an error is ignored. An atomic number has the size, the alignment
+//! and the representation of a plain one, so a box of plain ones that nobody else has can become one of atomic ones.
 //!
-//! What it buys: look-ups in a table of a hundred million states are all over memory. With pages of 4 KB the processor
-//! looks for the page first, in tables that are in no cache either; with pages of 2 MB it knows them.
+//! What it buys: the system hands out zeros, which no thread has to write. Look-ups in a table of a hundred million states
+//! are all over memory. With pages of 4 KB the processor looks for the page first, in tables that are in no cache either;
+//! with pages of 2 MB it knows them. Even where all of it fits into the caches, that takes a twentieth of the time.
 
 #![allow(unsafe_code)]
+
+use std::sync::atomic::AtomicU32;
+
+/// So many zeros.
+pub(crate) fn zeros(count: usize) -> Box<[AtomicU32]> {
+    let plain = Box::into_raw(vec![0u32; count].into_boxed_slice());
+    // SAFETY: see the module's header.
+    unsafe { Box::from_raw(plain as *mut [AtomicU32]) }
+}
 
 /// Asks for large pages, where the system has them. Memory should not be touched before.
 pub(crate) fn prefer_large_pages<T>(elements: &[T]) {

@@ -1,16 +1,16 @@
 //! The set of seen states: packed vectors in order of discovery, found through a hash table that all threads share.
 //!
 //! Beyond the packed vector a state costs its parent (4 bytes) and an entry (4 bytes) in a table that is between
-//! three sevenths and three quarters full: 9 to 14 bytes. An entry is a state number and, in the bits that numbers do
-//! not need yet, a part of the hash: nearly all probes that look at a state find it.
+//! three sevenths and three quarters full, once it is large: 9 to 14 bytes. An entry is a state number and, in the bits
+//! that numbers do not need yet, a part of the hash: nearly all probes that look at a state find it.
 //!
 //! Threads look states up and note new ones at the same time, without locks: an entry is put into a free place by
 //! compare-and-swap and never taken away. What a note says, the vector included, is written before its entry is put
 //! there. Of several steps that lead to the same new state, the note keeps the first; so numbers do not depend on who
 //! was quicker. At the end of the round new states get their numbers and move to the others.
 //!
-//! States and table lie in segments. The system hands out memory when it is touched first, which takes longer than
-//! writing it: segments are new memory that the threads touch side by side, and they never move.
+//! States lie in segments. The system hands out memory when it is touched first, which takes longer than writing it:
+//! segments and tables are new memory that the threads touch side by side.
 
 use std::ops::Range;
 use std::sync::atomic::{
@@ -18,18 +18,19 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::huge::prefer_large_pages;
+use crate::huge::{prefer_large_pages, zeros};
 use crate::team::Team;
 use model::prefetch;
 
-/// How many states a segment is for, and how many places a segment of the table has, as powers of two.
+/// How many states a segment is for, as a power of two.
 const STATES_BITS: usize = 18;
-const PLACES_BITS: usize = 20;
-/// From which segment on large pages are asked for: smaller systems would only take more memory.
-const LARGE_PAGES_FROM: usize = 4;
+/// From how many states on large pages are asked for: smaller systems would only take more time and memory.
+const LARGE_PAGES_FROM: usize = 1 << 13;
 /// How many bits of an entry a number may take, and how many numbers that is: a free place and none need one each.
 const MOST_BITS: u32 = 31;
 const MOST_NUMBERS: usize = (1 << MOST_BITS) - 2;
+/// A table with fewer places becomes four times as large when it is full: what that takes hardly counts.
+const SMALL: usize = 1 << 18;
 /// How many places a new table has.
 const FIRST_PLACES: usize = 1 << 10;
 /// How many states a growing table takes at a time: always of one segment.
@@ -59,9 +60,7 @@ struct Segment {
 pub(crate) struct Table {
     /// 0 for a free place, else a state number plus 1 in the lowest `bits` bits and a part of the hash above them. A
     /// number that no state has yet is that of a note, counted from the number of states.
-    segments: Vec<Vec<AtomicU32>>,
-    /// How many places there are in all. Only where there is one segment can they be fewer than it might have.
-    places: usize,
+    entries: Box<[AtomicU32]>,
     bits: u32,
 }
 
@@ -126,8 +125,7 @@ pub(crate) struct Room<'a> {
 impl Store {
     /// An empty store for packed states of `words` words.
     pub fn new(words: usize) -> Self {
-        let free = std::iter::repeat_with(AtomicU32::default).take(FIRST_PLACES).collect();
-        let table = Table { segments: vec![free], places: FIRST_PLACES, bits: 12 };
+        let table = Table { entries: zeros(FIRST_PLACES), bits: 12 };
         let states = States { words, count: 0, segments: Vec::new() };
         Self { states, table, notes: Notes::default() }
     }
@@ -172,16 +170,19 @@ impl Store {
         let greatest = states.count + notes.room;
         let wide_enough = greatest + 2 <= 1 << table.bits;
         let places = table.places_for(greatest);
-        if places == table.places && wide_enough {
+        if places == table.entries.len() && wide_enough {
             return true;
         }
         if !wide_enough {
             // Room for twice the numbers, so that this is not needed again soon.
             table.bits = (usize::BITS - (greatest + 2).leading_zeros() + 1).min(MOST_BITS);
         }
-        table.places = places;
-        // The new table takes the memory of the old one: all that it knows is in the vectors.
-        table.clear(team);
+        // The old table goes before there is a new one: all that it knows is in the vectors.
+        table.entries = Box::default();
+        table.entries = zeros(places);
+        if states.count >= LARGE_PAGES_FROM {
+            prefer_large_pages(&table.entries);
+        }
         table.fill(states, team);
         team.each(used, |_, _, used| table.fill_noted(notes, states, used.clone()));
         true
@@ -191,8 +192,17 @@ impl Store {
     pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, Settle<'_>) {
         let States { words, count: states, segments } = &mut self.states;
         let all = *states + counts.iter().sum::<usize>();
-        for number in segments.len()..all.div_ceil(1 << STATES_BITS) {
-            segments.push(Segment::new(*words, number));
+        if let [first] = &mut segments[..]
+            && *states < LARGE_PAGES_FROM
+            && all >= LARGE_PAGES_FROM
+        {
+            let mut large = Segment::new(*words, true);
+            large.packed[..*states * *words].copy_from_slice(&first.packed[..*states * *words]);
+            large.parents[..*states].copy_from_slice(&first.parents[..*states]);
+            *first = large;
+        }
+        while segments.len() < all.div_ceil(1 << STATES_BITS) {
+            segments.push(Segment::new(*words, all >= LARGE_PAGES_FROM));
         }
         let mut segments = segments[*states >> STATES_BITS..].iter_mut();
         let mut inside = *states % (1 << STATES_BITS);
@@ -236,7 +246,7 @@ impl Store {
 
     /// Gives the memory of the table and the notes back, once nobody looks for states any more.
     pub fn forget_table(&mut self) {
-        self.table.segments = Vec::new();
+        self.table.entries = Box::default();
         self.notes = Notes::default();
     }
 
@@ -262,9 +272,9 @@ impl States {
 
 impl Segment {
     /// The system knows that its memory is zero, and hands it out when it is touched.
-    fn new(words: usize, number: usize) -> Self {
+    fn new(words: usize, large: bool) -> Self {
         let segment = Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] };
-        if number >= LARGE_PAGES_FROM {
+        if large {
             prefer_large_pages(&segment.packed);
         }
         segment
@@ -286,39 +296,23 @@ impl Table {
 
     #[inline]
     fn next(&self, place: usize) -> usize {
-        if place + 1 == self.places { 0 } else { place + 1 }
+        if place + 1 == self.entries.len() { 0 } else { place + 1 }
     }
 
+    /// The first place to look for a state: from the higher bits of its hash.
     #[inline]
-    fn entry(&self, place: usize) -> &AtomicU32 {
-        &self.segments[place >> PLACES_BITS][place % (1 << PLACES_BITS)]
+    fn place_of(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.entries.len() as u128) >> 64) as usize
     }
 
     /// How many places there should be for so many numbers; those that there are, if they are enough.
     fn places_for(&self, numbers: usize) -> usize {
         let needed = numbers * 4 / 3 + 1;
-        if needed <= self.places {
-            return self.places;
+        match self.entries.len() {
+            places if needed <= places => places,
+            places if places < SMALL => needed.max(places * 4),
+            places => needed.max(places * 7 / 4),
         }
-        let places = needed.max(self.places * 7 / 4);
-        if places > 1 << PLACES_BITS { places.next_multiple_of(1 << PLACES_BITS) } else { places }
-    }
-
-    /// Frees all places, as many as there should be.
-    fn clear(&mut self, team: &Team<'_>) {
-        let size = self.places.min(1 << PLACES_BITS);
-        self.segments.resize_with(self.places.div_ceil(1 << PLACES_BITS), Vec::new);
-        let large = self.segments.len() > LARGE_PAGES_FROM;
-        team.each(&mut self.segments, |_, _, segment| {
-            segment.clear();
-            if segment.capacity() < size {
-                segment.reserve_exact(size);
-                if large {
-                    prefer_large_pages(segment.spare_capacity_mut());
-                }
-            }
-            segment.resize_with(size, AtomicU32::default);
-        });
     }
 
     /// Puts all states into an empty table.
@@ -356,9 +350,9 @@ impl Table {
     /// Puts a state that is not there into the first free place for its hash.
     fn put(&self, hash: u64, number: u32) -> usize {
         let entry = self.tag(hash) | (number + 1);
-        let mut place = place_of(hash, self.places);
-        while self.entry(place).load(Relaxed) != 0
-            || self.entry(place).compare_exchange(0, entry, Relaxed, Relaxed).is_err()
+        let mut place = self.place_of(hash);
+        while self.entries[place].load(Relaxed) != 0
+            || self.entries[place].compare_exchange(0, entry, Relaxed, Relaxed).is_err()
         {
             place = self.next(place);
         }
@@ -368,12 +362,12 @@ impl Table {
     /// Asks for the place of a hash.
     #[inline]
     fn prefetch(&self, hash: u64) {
-        self.prefetch_at(place_of(hash, self.places));
+        self.prefetch_at(self.place_of(hash));
     }
 
     #[inline]
     fn prefetch_at(&self, place: usize) {
-        prefetch(&self.segments[place >> PLACES_BITS], place % (1 << PLACES_BITS));
+        prefetch(&self.entries, place);
     }
 }
 
@@ -412,7 +406,7 @@ impl Settle<'_> {
     pub fn settle(&self, note: u32, number: u32, state: &mut [u32]) -> u32 {
         self.notes.copy(note, state);
         let note = &self.notes.notes[note as usize];
-        let place = self.table.entry(note.place.load(Relaxed) as usize);
+        let place = &self.table.entries[note.place.load(Relaxed) as usize];
         place.store((place.load(Relaxed) & !self.table.numbers()) | (number + 1), Relaxed);
         note.number.store(number, Relaxed);
         StepKey(note.first.load(Relaxed)).source()
@@ -447,9 +441,9 @@ impl LookUp<'_> {
         let table = self.table;
         let numbered = self.states.count as u32;
         let (tag, numbers) = (table.tag(hash), table.numbers());
-        let mut place = place_of(hash, table.places);
+        let mut place = table.place_of(hash);
         loop {
-            let at = table.entry(place);
+            let at = &table.entries[place];
             let entry = at.load(Acquire);
             if entry == 0 {
                 let note = &self.notes.notes[free as usize];
@@ -496,7 +490,7 @@ impl LookUp<'_> {
     /// Asks for the state that probably lies at the place of a hash.
     #[inline]
     pub fn prefetch_state(&self, hash: u64) {
-        let entry = self.table.entry(place_of(hash, self.table.places)).load(Relaxed);
+        let entry = self.table.entries[self.table.place_of(hash)].load(Relaxed);
         let number = (entry & self.table.numbers()).wrapping_sub(1) as usize;
         if let Some(segment) = self.states.segments.get(number >> STATES_BITS) {
             prefetch(&segment.packed, number % (1 << STATES_BITS) * self.states.words);
@@ -508,12 +502,6 @@ impl LookUp<'_> {
 #[inline]
 fn same(a: &[u32], b: &[u32]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
-}
-
-/// A place from the higher bits of a hash.
-#[inline]
-fn place_of(hash: u64, places: usize) -> usize {
-    ((u128::from(hash) * places as u128) >> 64) as usize
 }
 
 /// Hashes a packed state: a multiplication folded onto itself for every two words.

@@ -53,6 +53,19 @@ impl Bounds {
         (first <= last).then_some((first, last))
     }
 
+    /// Those that are the same in all states.
+    pub fn fixed(&self) -> Self {
+        let fixed = |bounds: &[Bound]| {
+            bounds.iter().copied().filter(|bound| matches!(bound, Bound::Word(_))).collect()
+        };
+        Bounds {
+            below: fixed(&self.below),
+            most: fixed(&self.most),
+            above: fixed(&self.above),
+            least: fixed(&self.least),
+        }
+    }
+
     /// Whether they are the same in all states.
     pub fn are_fixed(&self) -> bool {
         let mut all = [&self.below, &self.most, &self.above, &self.least].into_iter().flatten();

@@ -7,10 +7,11 @@ use source::Span;
 
 use super::builtins::Wrong;
 use super::native::Native;
+use super::results::{Remembered, Results};
 use super::values::Values;
+use crate::compile::Compiled;
 use crate::compile::code::{Code, FieldPlaces, Landing, Op};
 use crate::compile::types::{ElementShape, Kind, Storage, mask_of};
-use crate::compile::{Compiled, REMEMBERED_ARGUMENTS};
 use crate::typed::TypeId;
 
 /// The most calls that wait for each other.
@@ -35,39 +36,6 @@ struct Call {
     top: usize,
     /// What to remember the result under.
     remember: Option<Remembered>,
-}
-
-/// A result of a function. Functions have no effects, and equal values have equal numbers, so that results hold for
-/// ever; those of list-processing functions are asked for again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Remembered {
-    function: u32,
-    arguments: [u32; REMEMBERED_ARGUMENTS],
-    result: u32,
-}
-
-/// How many results are remembered, a power of two; a newer one takes an older one's place.
-const MEMORY: usize = 1 << 14;
-/// After so many questions, functions whose results were remembered for less than one in four are not asked again.
-const ENOUGH_ASKED: u32 = 1 << 13;
-const NOTHING: Remembered =
-    Remembered { function: u32::MAX, arguments: [0; REMEMBERED_ARGUMENTS], result: 0 };
-
-impl Remembered {
-    fn of(function: u32, arguments: &[u32]) -> Self {
-        let mut wanted = Remembered { function, ..NOTHING };
-        wanted.arguments[..arguments.len()].copy_from_slice(arguments);
-        wanted
-    }
-
-    fn place(&self) -> usize {
-        let mix = |hash: u64, number: u32| (hash ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let hash = self
-            .arguments
-            .iter()
-            .fold(mix(0, self.function), |hash, &argument| mix(hash.rotate_left(23), argument));
-        (hash >> 40) as usize % MEMORY
-    }
 }
 
 /// What a machine runs: enough to make another one.
@@ -96,12 +64,8 @@ pub struct Machine<'a> {
     pub(super) tables: Vec<u32>,
     /// Where rows lie, as far as machine code has asked for them.
     pub(super) near_rows: Vec<u64>,
-    /// For each function, whether its results are not worth remembering; for machine code.
-    pub(super) forgotten: Vec<u32>,
-    /// Empty until a result is remembered: many machines never do.
-    memory: Vec<Remembered>,
-    /// By function, how often its results were asked for, and how often they were remembered.
-    asked: Vec<(u32, u32)>,
+    /// Results of functions that are remembered.
+    pub(super) results: Results,
     /// The marks of constructs that have fired.
     pub marks: Vec<u32>,
     observations: LocalRows<'a>,
@@ -126,11 +90,9 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             calls: Vec::new(),
             by_hand: usize::MAX,
-            memory: Vec::new(),
-            asked: Vec::new(),
+            results: Results::default(),
             tables: Vec::new(),
             near_rows: Vec::new(),
-            forgotten: Vec::new(),
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],
@@ -230,50 +192,6 @@ impl<'a> Machine<'a> {
     /// Carries out one instruction that works on the stack alone. Gives whether that went well.
     pub(super) fn single(&mut self, at: u32) -> bool {
         self.run_on::<true>(at, &mut []).is_ok()
-    }
-
-    /// Whether results of a function are remembered: not if they were hardly ever asked for again.
-    #[inline]
-    pub(super) fn remembers(&self, function: u32) -> bool {
-        self.asked.get(function as usize).is_none_or(|one| one.0 <= ENOUGH_ASKED)
-    }
-
-    /// The result of a function, if it is remembered.
-    #[inline]
-    pub(super) fn recall(&mut self, function: u32, arguments: &[u32]) -> Option<u32> {
-        if self.memory.is_empty() {
-            self.memory = vec![NOTHING; MEMORY];
-            self.asked = vec![(0, 0); self.code.functions.len()];
-        }
-        let (asked, known) = &mut self.asked[function as usize];
-        if *asked > ENOUGH_ASKED {
-            return None;
-        }
-        *asked += 1;
-        let wanted = Remembered::of(function, arguments);
-        let found = self.memory[wanted.place()];
-        let is_known = found.function == function && found.arguments == wanted.arguments;
-        *known += u32::from(is_known);
-        if *asked == ENOUGH_ASKED {
-            // Worth its while: it counts again.
-            let is_useless = *known < ENOUGH_ASKED / 4;
-            *asked = if is_useless { u32::MAX } else { 0 };
-            *known = 0;
-            if let Some(forgotten) = self.forgotten.get_mut(function as usize) {
-                *forgotten = u32::from(is_useless);
-            }
-        }
-        is_known.then_some(found.result)
-    }
-
-    pub(super) fn remember(&mut self, function: u32, arguments: &[u32], result: u32) {
-        if !self.remembers(function) {
-            return;
-        }
-        let remembered = Remembered { result, ..Remembered::of(function, arguments) };
-        if let Some(place) = self.memory.get_mut(remembered.place()) {
-            *place = remembered;
-        }
     }
 
     fn run_on<const SINGLE: bool>(&mut self, address: u32, state: &mut [u32]) -> Result<Halt, ModelError> {
@@ -564,17 +482,18 @@ impl<'a> Machine<'a> {
                     let function = code.functions[number as usize];
                     let mut remember = None;
                     if function.remembered {
+                        if !self.results.are_made() {
+                            self.results.make(code.functions.len());
+                        }
                         let first = self.stack.len() - function.arguments as usize;
-                        let mut arguments = [0; REMEMBERED_ARGUMENTS];
-                        let arguments = &mut arguments[..function.arguments as usize];
-                        arguments.copy_from_slice(&self.stack[first..]);
-                        if let Some(known) = self.recall(number, arguments) {
+                        let wanted = Remembered::of(number, &self.stack[first..]);
+                        if let Some(known) = self.results.recall(wanted) {
                             self.stack.truncate(first);
                             self.stack.push(known);
                             at += 1;
                             continue;
                         }
-                        remember = Some(Remembered::of(number, arguments));
+                        remember = Some(wanted);
                     }
                     // What machine code has given up is done here, with all that it calls.
                     if let Some(native) = self.native.filter(|_| self.calls.len() < self.by_hand)
@@ -582,7 +501,7 @@ impl<'a> Machine<'a> {
                     {
                         self.by_hand = usize::MAX;
                         if let (Some(remember), Some(&result)) = (remember, self.stack.last()) {
-                            self.memory[remember.place()] = Remembered { result, ..remember };
+                            self.results.remember(remember, result);
                         }
                         at += 1;
                         continue;
@@ -599,7 +518,7 @@ impl<'a> Machine<'a> {
                     let results = self.stack.len() - count as usize;
                     self.stack.drain(call.frame..results);
                     if let (Some(remember), Some(&result)) = (call.remember, self.stack.last()) {
-                        self.memory[remember.place()] = Remembered { result, ..remember };
+                        self.results.remember(remember, result);
                     }
                     if call.back == u32::MAX {
                         return Ok(Halt::Done);

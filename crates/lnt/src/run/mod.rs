@@ -16,6 +16,7 @@ mod native;
 mod print;
 mod rendezvous;
 mod rest;
+mod results;
 mod shortcuts;
 mod solved;
 mod sources;

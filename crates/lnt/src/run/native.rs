@@ -22,6 +22,8 @@
 //!   to that table as long as there is room, and writes a word in front of words of drafts only if the table says that it is
 //!   the one before the newest. Both lie in memory of their own, which is neither moved nor freed while native code runs; drafts
 //!   are forgotten before it runs, never meanwhile.
+//! - Of remembered results it reads entries whose numbers have [`super::results::MEMORY_BITS`] bits, as many as there are, and it
+//!   counts answers in the entry of a function. Both tables are made before it runs, and never moved.
 //! - A rendezvous gets more slices: a copy of the state, the packed state, a list of values, and room for as many records
 //!   as it tries combinations of values; `Native::meet` sees to their lengths.
 //! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
@@ -42,6 +44,7 @@ use super::builtins::find_in_order;
 use super::edits::Change;
 use super::machine::{Halt, Machine};
 use super::rendezvous::Configuration;
+use super::results::{Asked, Remembered};
 use crate::compile::Compiled;
 use crate::typed::TypeId;
 pub use translate::Opening;
@@ -75,8 +78,9 @@ struct Context {
     near_rows: *const u64,
     /// The table of drafts: see [`super::drafts`].
     drafts: *mut u64,
-    /// For each function, whether its results are not worth remembering.
-    forgotten: *const u32,
+    /// Results of functions, and for each function how often it was asked for them.
+    results: *const Remembered,
+    asked: *mut Asked,
     /// What rows with small numbers are without their first words, 1 more than their numbers; 0 where that is not known.
     tails: *const u32,
     fuel: u32,
@@ -93,11 +97,13 @@ impl Context {
         if machine.near_rows.is_empty() {
             machine.make_tables();
         }
+        let (results, asked) = machine.results.tables();
         Self {
+            results,
+            asked,
             drafts: machine.values.forget_drafts().as_mut_ptr(),
             tables: machine.tables.as_mut_ptr(),
             near_rows: machine.near_rows.as_ptr(),
-            forgotten: machine.forgotten.as_ptr(),
             tails: machine.values.tails().as_ptr(),
             machine: std::ptr::from_mut(machine).cast(),
             fuel: FUEL,
@@ -106,6 +112,15 @@ impl Context {
             raised: [0; 2],
         }
     }
+
+    /// Prepares for another call, whose records begin there.
+    #[inline(always)]
+    fn begin(&mut self, first_record: usize) {
+        // SAFETY: see the module's head; no native code runs.
+        self.drafts = unsafe { machine(self) }.values.forget_drafts().as_mut_ptr();
+        (self.fuel, self.depth) = (FUEL, 0);
+        self.first_record = first_record as u32;
+    }
 }
 
 impl Machine<'_> {
@@ -113,7 +128,9 @@ impl Machine<'_> {
     fn make_tables(&mut self) {
         self.tables = vec![UNKNOWN; self.code.tabled as usize];
         self.near_rows = vec![0; NEAR_ROWS];
-        self.forgotten.resize(self.code.functions.len().max(1), 0);
+        if !self.results.are_made() {
+            self.results.make(self.code.functions.len());
+        }
     }
 }
 
@@ -161,8 +178,7 @@ pub struct MeetingPiece {
     most: u32,
     /// How many values there are.
     values: u32,
-    /// Whether somebody has to look for values, whether candidates come as a list, and whether records tell marks.
-    open: bool,
+    /// Whether candidates come as a list that somebody has to make, and whether records tell marks.
     listed: bool,
     marked: bool,
     opening: Arc<Opening>,
@@ -183,17 +199,10 @@ impl MeetingPiece {
             each: each.max(1),
             most: opening.combinations(1) as u32,
             values: opening.values,
-            open: !(opening.places.is_empty() && opening.solved.is_empty()),
-            listed: opening.ranges.is_none(),
+            listed: opening.ranges.is_none() && !opening.places.is_empty(),
             marked,
             opening: Arc::new(opening),
         }
-    }
-
-    /// Whether there are values that nobody fixes.
-    #[inline]
-    pub fn is_open(&self) -> bool {
-        self.open
     }
 
     /// How many values its steps have.
@@ -228,6 +237,14 @@ pub struct Meeting<'m> {
     /// Where records go, and from which place on. It may become longer and never becomes shorter.
     pub records: &'m mut Vec<u32>,
     pub first: usize,
+}
+
+/// A rendezvous that has steps in a state: its number, where their records start, and how many there are.
+#[derive(Clone, Copy)]
+pub struct Met {
+    pub number: u32,
+    pub first: u32,
+    pub steps: u32,
 }
 
 /// Rendezvous and probes to be translated.
@@ -308,7 +325,7 @@ impl Native {
         if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
             return None;
         }
-        let listed = match piece.listed && piece.open {
+        let listed = match piece.listed {
             true => list.len() / piece.each as usize,
             false => 1,
         };
@@ -325,6 +342,49 @@ impl Native {
             (piece.code)(&raw mut context, state, before, packed, out, list.as_ptr(), listed as u32)
         };
         usize::try_from(count).ok()
+    }
+
+    /// Writes records of all steps of several rendezvous of a configuration, one behind the other: of those in a set of bits that begins
+    /// with the rendezvous `offset`, up to the first one whose values have to be looked for. Takes them out of the set, notes which had
+    /// steps, and gives where records end; nothing if that has to be found out otherwise.
+    pub fn meet_fixed(
+        &self,
+        machine: &mut Machine<'_>,
+        meeting: Meeting<'_>,
+        offset: usize,
+        set: &mut u64,
+        met: &mut Vec<Met>,
+    ) -> Option<usize> {
+        let Meeting { state, before, packed, list, records, first } = meeting;
+        if state.len() < self.width || before.len() < self.width || packed.len() < self.words {
+            return None;
+        }
+        let mut context = Context::new(machine);
+        let (state, before, packed) = (state.as_mut_ptr(), before.as_ptr(), packed.as_ptr());
+        let mut end = first;
+        while *set != 0 {
+            let number = offset + set.trailing_zeros() as usize;
+            let Some(Some(piece)) = self.meetings.get(number) else { break };
+            if piece.listed {
+                break;
+            }
+            *set &= *set - 1;
+            let room = end + piece.most as usize * piece.record as usize;
+            if records.len() < room {
+                records.resize(room, 0);
+            }
+            context.begin(end);
+            let out = records[end..room].as_mut_ptr();
+            // SAFETY: see the module's head.
+            let count =
+                unsafe { (piece.code)(&raw mut context, state, before, packed, out, list.as_ptr(), 1) };
+            let steps = usize::try_from(count).ok()?;
+            if steps > 0 {
+                met.push(Met { number: number as u32, first: end as u32, steps: steps as u32 });
+                end += steps * piece.record as usize;
+            }
+        }
+        Some(end)
     }
 
     /// How many words a record of a rendezvous has.
@@ -660,29 +720,9 @@ extern "C" fn mark(context: *mut Context, mark: u32) {
     machine.marks.push(mark);
 }
 
-/// What looking up the result of a function comes to.
-const NOT_KNOWN: i32 = 0;
-const KNOWN: i32 = 1;
-const NOT_REMEMBERED: i32 = 2;
-
-/// Looks up the remembered result of a function; if there is one, it is the first word.
-extern "C" fn recall(context: *mut Context, function: u32, words: *mut u32, count: u32) -> i32 {
-    // SAFETY: see the module's head; `words` are the arguments.
-    let (machine, words) =
-        unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count.max(1) as usize)) };
-    match machine.recall(function, &words[..count as usize]) {
-        Some(result) => {
-            words[0] = result;
-            KNOWN
-        }
-        None if machine.remembers(function) => NOT_KNOWN,
-        None => NOT_REMEMBERED,
-    }
-}
-
 /// Remembers the result of a function.
 extern "C" fn remember(context: *mut Context, function: u32, words: *mut u32, count: u32, result: u32) {
     // SAFETY: see the module's head; `words` are the arguments.
     let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
-    machine.remember(function, words, result);
+    machine.results.remember(Remembered::of(function, words), result);
 }

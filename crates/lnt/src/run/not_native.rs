@@ -18,10 +18,6 @@ pub enum Native {}
 pub enum MeetingPiece {}
 
 impl MeetingPiece {
-    pub fn is_open(&self) -> bool {
-        match *self {}
-    }
-
     pub fn is_marked(&self) -> bool {
         match *self {}
     }
@@ -33,6 +29,14 @@ impl MeetingPiece {
     pub fn opening(&self) -> &Opening {
         match *self {}
     }
+}
+
+/// A rendezvous that has steps.
+#[derive(Clone, Copy)]
+pub struct Met {
+    pub number: u32,
+    pub first: u32,
+    pub steps: u32,
 }
 
 /// The places of a rendezvous that nobody fixes.
@@ -68,6 +72,17 @@ impl Native {
     }
 
     pub fn meet(&self, _: &MeetingPiece, _: &mut Machine<'_>, _: Meeting<'_>) -> Option<usize> {
+        match *self {}
+    }
+
+    pub fn meet_fixed(
+        &self,
+        _: &mut Machine<'_>,
+        _: Meeting<'_>,
+        _: usize,
+        _: &mut u64,
+        _: &mut Vec<Met>,
+    ) -> Option<usize> {
         match *self {}
     }
 

@@ -89,7 +89,6 @@ pub(super) fn translate(
     builder.symbol("row_remove", super::row_remove as *const u8);
     builder.symbol("apply", super::apply as *const u8);
     builder.symbol("mark", super::mark as *const u8);
-    builder.symbol("recall", super::recall as *const u8);
     builder.symbol("remember", super::remember as *const u8);
     builder.symbol("thaw", super::thaw as *const u8);
     builder.symbol("freeze", super::freeze as *const u8);
@@ -121,7 +120,6 @@ pub(super) fn translate(
         defer: import("defer", &[pointer, word, word], Some(word))?,
         apply: import("apply", &[pointer, word, pointer, word], Some(word))?,
         mark: import("mark", &[pointer, word], None)?,
-        recall: import("recall", &[pointer, word, pointer, word], Some(word))?,
         remember: import("remember", &[pointer, word, pointer, word, word], None)?,
         thaw: import("thaw", &[pointer, word, word, pointer, word], None)?,
         freeze: import("freeze", &[pointer, pointer, word], Some(word))?,
@@ -558,7 +556,6 @@ struct Helpers {
     row_remove: FuncId,
     apply: FuncId,
     mark: FuncId,
-    recall: FuncId,
     remember: FuncId,
     thaw: FuncId,
     freeze: FuncId,

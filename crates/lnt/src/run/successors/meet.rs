@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use lts::{LabelId, OriginId};
-use model::{ModelError, Step};
+use model::Step;
 use rustc_hash::FxHashMap;
 
 use super::candidates::compare_frozen;
@@ -19,7 +19,7 @@ use crate::compile::code::OfferCode;
 use crate::model::EXIT_GATE;
 use crate::run::bounds::Bounds;
 use crate::run::domains::all_values;
-use crate::run::native::{Meeting, MeetingPiece, Native};
+use crate::run::native::{Meeting, MeetingPiece, Met, Native};
 use crate::run::rendezvous::{MOST_TURNS, Place, Rendezvous, Turn, range_of};
 
 /// A configuration besides the first one that was met this often is worth machine code.
@@ -182,8 +182,10 @@ pub(super) struct Meetings {
     known: FxHashMap<Vec<(u32, u32)>, Known>,
     possible: Vec<u64>,
     records: Vec<u32>,
-    /// The rendezvous that gave records, where these start, and how many there are.
-    met: Vec<(u32, u32, u32)>,
+    /// Those of the plan at hand that have not been possible yet, as bits.
+    unnoted: Vec<u64>,
+    /// The rendezvous that have steps.
+    met: Vec<Met>,
     /// For each rendezvous of the plan at hand, labels by its values, 0 where it is not known yet.
     labels: Vec<Vec<u32>>,
     other_labels: Vec<KnownLabel>,
@@ -194,24 +196,31 @@ pub(super) struct Meetings {
 
 impl LntWorker<'_> {
     /// Gives all steps out of a packed state, if machine code finds them; false if that is left to offers.
-    pub(super) fn meet_all(
-        &mut self,
-        meetings: &mut Meetings,
-        emit: &mut dyn FnMut(Step<'_>),
-    ) -> Result<bool, ModelError> {
+    pub(super) fn meet_all(&mut self, meetings: &mut Meetings, emit: &mut dyn FnMut(Step<'_>)) -> bool {
         if !meetings.plan.as_ref().is_some_and(|plan| plan.fits(&self.packed)) {
             self.change_plan(meetings);
         }
-        let Some(mut plan) = meetings.plan.clone() else { return Ok(false) };
-        if !self.find_possible(&plan, meetings) {
-            return Ok(false);
+        let mut plan = meetings.plan.take();
+        let is_met = self.meet_by(&mut plan, meetings, emit);
+        meetings.plan = plan;
+        is_met
+    }
+
+    /// The same by a plan, which may be replaced.
+    fn meet_by(
+        &mut self,
+        held: &mut Option<Arc<Plan>>,
+        meetings: &mut Meetings,
+        emit: &mut dyn FnMut(Step<'_>),
+    ) -> bool {
+        let Some(plan) = held else { return false };
+        if !self.find_possible(plan, meetings) {
+            return false;
         }
         if !plan.has_all(&meetings.possible) {
-            match self.extend_plan(meetings, &plan) {
-                Some(extended) => plan = extended,
-                None => return Ok(false),
-            }
+            self.extend_plan(meetings, held);
         }
+        let Some(plan) = held.as_ref().filter(|plan| plan.has_all(&meetings.possible)) else { return false };
         self.forget_state();
         self.unpack();
         self.machine.marks.clear();
@@ -221,31 +230,46 @@ impl LntWorker<'_> {
         let count = plan.configuration.rendezvous.len();
         for set in 0..plan.sets {
             let mut possible = meetings.possible[set];
+            if possible & meetings.unnoted[set] != 0 {
+                self.note_values(plan, 64 * set, possible & meetings.unnoted[set]);
+                meetings.unnoted[set] &= !possible;
+            }
             while possible != 0 {
+                match self.meet_fixed(&plan.native, 64 * set, &mut possible, end, meetings) {
+                    Some(fixed) => end = fixed,
+                    None => return false,
+                }
+                if possible == 0 {
+                    break;
+                }
                 let number = 64 * set + possible.trailing_zeros() as usize;
                 possible &= possible - 1;
                 match number.checked_sub(count) {
-                    None => match self.meet_one(&plan, number, end, meetings) {
+                    None => match self.meet_one(plan, number, end, meetings) {
                         Some(0) => {}
                         Some(steps) => {
-                            meetings.met.push((number as u32, end as u32, steps as u32));
+                            meetings.met.push(Met {
+                                number: number as u32,
+                                first: end as u32,
+                                steps: steps as u32,
+                            });
                             let piece = plan.native.meeting_of(number);
                             end += steps * piece.map_or(0, |piece| plan.native.record_length(piece));
                         }
-                        None => return Ok(false),
+                        None => return false,
                     },
                     Some(probe) => {
-                        let Some(piece) = plan.native.probe_of(probe) else { return Ok(false) };
+                        let Some(piece) = plan.native.probe_of(probe) else { return false };
                         if self.run_meeting(&plan.native, piece, &[], end, &mut meetings.records).is_none() {
-                            return Ok(false);
+                            return false;
                         }
                     }
                 }
             }
         }
         self.machine.values.store_deferred(&mut meetings.records);
-        self.tell(&plan, meetings, emit);
-        Ok(true)
+        self.tell(plan, meetings, emit);
+        true
     }
 
     /// Finds the rendezvous that are possible where the regions rest; false where they can't be told.
@@ -274,26 +298,31 @@ impl LntWorker<'_> {
         !(ended && plan.may_join(self.model, &self.packed))
     }
 
-    /// Writes records of the steps of one rendezvous; gives how many there are.
+    /// Notes how many values are tried or computed where machine code does that itself.
+    #[cold]
+    fn note_values(&self, plan: &Plan, offset: usize, mut set: u64) {
+        while set != 0 {
+            let number = offset + set.trailing_zeros() as usize;
+            set &= set - 1;
+            let Some(one) = plan.configuration.rendezvous.get(number) else { return };
+            let Some(piece) = plan.native.meeting_of(number) else { continue };
+            let (opening, action) = (piece.opening(), one.participants[0].action);
+            if !opening.solved.is_empty() {
+                note_most(&self.model.named, action, 1);
+            }
+            if opening.ranges.is_some() && !opening.places.is_empty() {
+                note_most(&self.model.tried, action, opening.tried);
+            }
+        }
+    }
+
+    /// Writes records of the steps of one rendezvous whose values come as a list; gives how many there are.
     #[inline]
     fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, meetings: &mut Meetings) -> Option<usize> {
         let piece = plan.native.meeting_of(number)?;
-        if !piece.is_open() {
-            return self.run_meeting(&plan.native, piece, &[], end, &mut meetings.records);
-        }
         let opening = piece.opening();
         let Meetings { records, lists, domains, .. } = meetings;
         let action = plan.configuration.rendezvous[number].participants[0].action;
-        if !opening.solved.is_empty() {
-            note_most(&self.model.named, action, 1);
-        }
-        if opening.places.is_empty() {
-            return self.run_meeting(&plan.native, piece, &[], end, records);
-        }
-        if opening.ranges.is_some() {
-            note_most(&self.model.tried, action, opening.tried);
-            return self.run_meeting(&plan.native, piece, &[], end, records);
-        }
         if let Some(source) = &opening.source {
             let kept = |slot: usize| self.machine.values.kept_row(self.snapshots[slot]);
             let mut gathered = std::mem::take(&mut self.candidates);
@@ -428,6 +457,35 @@ impl LntWorker<'_> {
         remaining
     }
 
+    /// Rendezvous without values to be looked for, up to the first one that has some.
+    #[inline]
+    fn meet_fixed(
+        &mut self,
+        native: &Native,
+        offset: usize,
+        set: &mut u64,
+        first: usize,
+        meetings: &mut Meetings,
+    ) -> Option<usize> {
+        self.clean_target();
+        let Meetings { records, met, .. } = meetings;
+        let before = &self.snapshots[..self.width];
+        let meeting =
+            Meeting { state: &mut self.target, before, packed: &self.packed, list: &[], records, first };
+        let end = native.meet_fixed(&mut self.machine, meeting, offset, set, met);
+        debug_assert!(self.target == self.snapshots[..self.width], "a rendezvous has changed the state");
+        end
+    }
+
+    /// Sees to it that the target is the state at hand.
+    #[inline]
+    fn clean_target(&mut self) {
+        if !self.target_is_clean {
+            self.target.copy_from_slice(&self.snapshots[..self.width]);
+            self.target_is_clean = true;
+        }
+    }
+
     #[inline]
     fn run_meeting(
         &mut self,
@@ -437,10 +495,7 @@ impl LntWorker<'_> {
         first: usize,
         records: &mut Vec<u32>,
     ) -> Option<usize> {
-        if !self.target_is_clean {
-            self.target.copy_from_slice(&self.snapshots[..self.width]);
-            self.target_is_clean = true;
-        }
+        self.clean_target();
         let before = &self.snapshots[..self.width];
         let meeting = Meeting { state: &mut self.target, before, packed: &self.packed, list, records, first };
         let steps = native.meet(piece, &mut self.machine, meeting);
@@ -506,7 +561,7 @@ impl LntWorker<'_> {
     /// Tells all steps that were found.
     fn tell(&mut self, plan: &Plan, meetings: &mut Meetings, emit: &mut dyn FnMut(Step<'_>)) {
         let mut at = 0;
-        while let Some(&(number, first, steps)) = meetings.met.get(at) {
+        while let Some(&Met { number, first, steps }) = meetings.met.get(at) {
             let Some(piece) = plan.native.meeting_of(number as usize) else { return };
             let length = plan.native.record_length(piece);
             at += 1;
@@ -520,7 +575,7 @@ impl LntWorker<'_> {
             // Of a group, all steps with one value come before those with the next one.
             let mut order: Vec<([u32; MOST_TURNS], u32, u32)> = Vec::new();
             at -= 1;
-            while let Some(&(number, first, steps)) = meetings.met.get(at) {
+            while let Some(&Met { number, first, steps }) = meetings.met.get(at) {
                 let one = &plan.configuration.rendezvous[number as usize];
                 let piece = plan.native.meeting_of(number as usize);
                 let Some(piece) = piece.filter(|_| one.group == group) else { break };
@@ -656,6 +711,8 @@ impl LntWorker<'_> {
         if let Some(plan) = plan.clone() {
             meetings.labels.clear();
             meetings.labels.resize(plan.configuration.rendezvous.len(), Vec::new());
+            meetings.unnoted.clear();
+            meetings.unnoted.resize(plan.sets, u64::MAX);
             meetings.other_labels.fill(KnownLabel::default());
             meetings.lists.clear();
             meetings.domains.clear();
@@ -664,18 +721,16 @@ impl LntWorker<'_> {
         }
     }
 
-    /// A plan that has all that is possible, made by whoever asks first, once enough states have missed something.
+    /// Replaces a plan by one that has all that is possible, made by whoever asks first, once enough states have missed something.
     #[cold]
-    fn extend_plan(&self, meetings: &mut Meetings, plan: &Arc<Plan>) -> Option<Arc<Plan>> {
-        if !plan.miss(&meetings.possible) {
-            return None;
-        }
+    fn extend_plan(&self, meetings: &mut Meetings, held: &mut Option<Arc<Plan>>) {
+        let Some(plan) = held.take_if(|plan| plan.miss(&meetings.possible)) else { return };
         let key = &plan.configuration.forking;
-        let extended = self.model.newer_plan(key, plan, || plan.extended(self.model).map(Arc::new));
+        let extended = self.model.newer_plan(key, &plan, || plan.extended(self.model).map(Arc::new));
         if let Some((_, known)) = meetings.known.get_mut(key) {
             known.clone_from(&extended);
         }
-        meetings.plan.clone_from(&extended);
-        extended.filter(|plan| plan.has_all(&meetings.possible))
+        meetings.unnoted.fill(u64::MAX);
+        *held = extended;
     }
 }

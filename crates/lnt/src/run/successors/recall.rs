@@ -54,7 +54,7 @@ impl PackedWorker for PackedLntWorker<'_> {
             let work = 1 + u32::try_from(tried).unwrap_or(MANY_STATES).min(MANY_STATES);
             self.states += if worker.model.plain { 0 } else { work };
         } else {
-            if worker.model.plans_steps && worker.meet_all(&mut self.meetings, emit)? {
+            if worker.model.plans_steps && worker.meet_all(&mut self.meetings, emit) {
                 return Ok(());
             }
             self.left = self.left.saturating_add(1);

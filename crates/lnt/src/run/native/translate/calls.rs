@@ -9,9 +9,10 @@ use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value, types};
 use cranelift_frontend::Variable;
 use rustc_hash::FxHashMap;
 
-use super::super::{Context, DEEPEST, DONE, KNOWN, MOST_WORDS, NOT_REMEMBERED, RAISED, UNKNOWN};
+use super::super::{Asked, Context, DEEPEST, DONE, MOST_WORDS, RAISED, Remembered, UNKNOWN};
 use super::{Building, most_raised, offset, reached_in_function, slot, trusted};
 use crate::compile::code::{Code, Landing, Op, Table};
+use crate::run::results::{FACTORS, MEMORY_BITS};
 
 /// Functions of more instructions are called.
 const FEW_OPS: usize = 80;
@@ -397,18 +398,7 @@ impl Building<'_> {
                 self.builder.ins().jump(ask, &[]);
             }
             self.builder.switch_to_block(ask);
-            let at = std::mem::offset_of!(Context, forgotten) as i32;
-            let all = self.builder.ins().load(self.pointer, trusted(), self.context, at);
-            let is_useless = self.builder.ins().load(types::I32, trusted(), all, offset(number));
-            let worth = self.builder.create_block();
-            self.builder.ins().brif(is_useless, compute, &[], worth, &[]);
-            self.builder.switch_to_block(worth);
-            let answer = self.call_helper(self.helpers.recall, &[function_number, address, count]);
-            let forgotten = self.builder.ins().icmp_imm(IntCC::Equal, answer, i64::from(NOT_REMEMBERED));
-            let forgotten = self.builder.ins().uextend(types::I32, forgotten);
-            self.builder.def_var(is_forgotten, forgotten);
-            let known = self.builder.ins().icmp_imm(IntCC::Equal, answer, i64::from(KNOWN));
-            self.builder.ins().brif(known, behind, &[], compute, &[]);
+            self.recall(number, &arguments, words, is_forgotten, [behind, compute]);
             self.builder.switch_to_block(compute);
         }
         let at_depth = std::mem::offset_of!(Context, depth) as i32;
@@ -458,6 +448,68 @@ impl Building<'_> {
             self.push_result(number, word, value);
         }
         Some(())
+    }
+
+    /// Asks for the result of a function that may be remembered: if it is, it is stored as the first word.
+    fn recall(
+        &mut self,
+        number: u32,
+        arguments: &[Value],
+        words: StackSlot,
+        is_forgotten: Variable,
+        [known, compute]: [Block; 2],
+    ) {
+        let (asks, found) = (self.builder.create_block(), self.builder.create_block());
+        let at = |field: usize| field as i32;
+        let asked = at(std::mem::offset_of!(Context, asked));
+        let asked = self.builder.ins().load(self.pointer, trusted(), self.context, asked);
+        let of_function = number as usize * size_of::<Asked>();
+        let useless = at(of_function + std::mem::offset_of!(Asked, is_useless));
+        let is_useless = self.builder.ins().load(types::I32, trusted(), asked, useless);
+        self.builder.def_var(is_forgotten, is_useless);
+        self.builder.ins().brif(is_useless, compute, &[], asks, &[]);
+
+        // As `Remembered::hash` has it.
+        self.builder.switch_to_block(asks);
+        let hash_of_function = u64::from(number + 1).wrapping_mul(FACTORS[2]);
+        let mut hash = self.builder.ins().iconst(types::I64, hash_of_function as i64);
+        let mut pairs = Vec::new();
+        for (pair, factor) in arguments.chunks(2).zip(FACTORS) {
+            let mut both = self.builder.ins().uextend(types::I64, pair[0]);
+            if let Some(&second) = pair.get(1) {
+                let second = self.builder.ins().uextend(types::I64, second);
+                let above = self.builder.ins().ishl_imm(second, 32);
+                both = self.builder.ins().bor(both, above);
+            }
+            let product = self.builder.ins().imul_imm(both, factor as i64);
+            hash = self.builder.ins().iadd(hash, product);
+            pairs.push(both);
+        }
+        let place = self.builder.ins().ushr_imm(hash, i64::from(u64::BITS - MEMORY_BITS));
+        let bytes = self.builder.ins().imul_imm(place, size_of::<Remembered>() as i64);
+        let results = at(std::mem::offset_of!(Context, results));
+        let results = self.builder.ins().load(self.pointer, trusted(), self.context, results);
+        let entry = self.builder.ins().iadd(results, bytes);
+        let function = at(std::mem::offset_of!(Remembered, function));
+        let function = self.builder.ins().uload32(trusted(), entry, function);
+        let mut differs = self.builder.ins().bxor_imm(function, i64::from(number + 1));
+        for (pair, offset) in pairs.into_iter().zip((0..).step_by(8)) {
+            let offset = offset + at(std::mem::offset_of!(Remembered, arguments));
+            let remembered = self.builder.ins().load(types::I64, trusted(), entry, offset);
+            let difference = self.builder.ins().bxor(remembered, pair);
+            differs = self.builder.ins().bor(differs, difference);
+        }
+        self.builder.ins().brif(differs, compute, &[], found, &[]);
+
+        self.builder.switch_to_block(found);
+        let counted = at(of_function + std::mem::offset_of!(Asked, known));
+        let count = self.builder.ins().load(types::I32, trusted(), asked, counted);
+        let more = self.builder.ins().iadd_imm(count, 1);
+        self.builder.ins().store(trusted(), more, asked, counted);
+        let result = at(std::mem::offset_of!(Remembered, result));
+        let result = self.builder.ins().load(types::I32, trusted(), entry, result);
+        self.builder.ins().stack_store(result, words, 0);
+        self.builder.ins().jump(known, &[]);
     }
 
     /// Leaves a function by an exception parameter.

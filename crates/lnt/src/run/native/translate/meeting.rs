@@ -78,8 +78,16 @@ fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> 
         (1..=most).contains(&product)
     };
     let ranges_of = |places: &[u32]| {
-        let range = |&place: &u32| range_of(&compiled.types[offers(place as usize).next()?.1.index()]);
-        places.iter().map(range).collect::<Option<Vec<(u32, u32)>>>().filter(few)
+        let of_guards = bounds(compiled, participants, places);
+        let range = |(&place, bounds): (&u32, &Bounds)| {
+            let (first, count) = range_of(&compiled.types[offers(place as usize).next()?.1.index()])?;
+            let all = (first, first + count.checked_sub(1)?);
+            // Where guards leave none, one is tried in vain.
+            let fixed = bounds.fixed().narrow(all, |_| 0).unwrap_or((first, first));
+            Some((fixed.0, fixed.1 - fixed.0 + 1))
+        };
+        let ranges = places.iter().zip(&of_guards).map(range);
+        ranges.collect::<Option<Vec<(u32, u32)>>>().filter(few)
     };
     let solved = solved(compiled, participants, &open);
     let is_solved = |place: &u32| solved.iter().any(|one| one.place == *place);
