@@ -598,6 +598,9 @@ fn merge(a: &[u32], b: &[u32], stride: usize, merged: &mut Vec<u32>) {
 
 /// Where an element of some words is in a row that is in order, or where it would be, counted in words.
 pub fn find_in_order(row: &[u32], element: &[u32]) -> Result<usize, usize> {
+    if let [word] = element {
+        return row.binary_search(word);
+    }
     let stride = element.len();
     let at =
         partition_point(row.len() / stride, |at| row[at * stride..(at + 1) * stride] < *element) * stride;

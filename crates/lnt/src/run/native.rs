@@ -661,16 +661,15 @@ extern "C" fn row_insert(
 ) -> u32 {
     // SAFETY: see the module's head; the stack slot behind `words` has as many.
     let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
-    let known = machine.values.kept_row(row);
-    match find_in_order(known, words) {
-        Ok(_) => row,
-        Err(at) => {
-            machine.values.build_draft(is_draft == 1 && machine.values.has_many_rows(), |_, scratch| {
-                scratch.extend_from_slice(&known[..at]);
-                scratch.extend_from_slice(words);
-                scratch.extend_from_slice(&known[at..]);
-            })
-        }
+    let is_draft = machine.values.may_be_draft(is_draft);
+    match find_in_order(machine.values.row(row), words) {
+        Ok(_) => machine.values.settle_unless(is_draft, row),
+        Err(at) => machine.values.build_draft(is_draft, |values, scratch| {
+            let (before, behind) = values.row(row).split_at(at);
+            scratch.extend_from_slice(before);
+            scratch.extend_from_slice(words);
+            scratch.extend_from_slice(behind);
+        }),
     }
 }
 
@@ -684,13 +683,15 @@ extern "C" fn row_remove(
 ) -> u32 {
     // SAFETY: see the module's head; the stack slot behind `words` has as many.
     let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
-    let known = machine.values.kept_row(row);
+    let is_draft = machine.values.may_be_draft(is_draft);
+    let known = machine.values.row(row);
     match find_in_order(known, words) {
-        Err(_) => row,
+        Err(_) => machine.values.settle_unless(is_draft, row),
         Ok(at) => {
             // No draft is empty.
-            let is_draft = is_draft == 1 && known.len() > words.len() && machine.values.has_many_rows();
-            machine.values.build_draft(is_draft, |_, scratch| {
+            let is_draft = is_draft && known.len() > words.len();
+            machine.values.build_draft(is_draft, |values, scratch| {
+                let known = values.row(row);
                 scratch.extend_from_slice(&known[..at]);
                 scratch.extend_from_slice(&known[at + words.len()..]);
             })

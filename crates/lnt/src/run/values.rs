@@ -231,6 +231,13 @@ impl<'a> Values<'a> {
         self.edits.tails()
     }
 
+    /// Whether a row may be a draft, as machine code says it: 1 if it may, 2 if it goes into the state at once. That is not worth
+    /// it while all rows are in the cache.
+    #[inline]
+    pub fn may_be_draft(&self, says: u32) -> bool {
+        says == 1 || says == 2 && self.has_many_rows()
+    }
+
     /// The same row, settled unless it may be a draft.
     pub fn settle_unless(&mut self, may_be_draft: bool, row: u32) -> u32 {
         if may_be_draft { row } else { self.settle(row) }

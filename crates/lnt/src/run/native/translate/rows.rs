@@ -157,10 +157,19 @@ impl Building<'_> {
 
     /// Pushes the row that a helper makes of an element of some words and a row in ascending order.
     fn change_in_order(&mut self, at: usize, helper: FuncId, words: u32) -> Option<()> {
-        let row = self.pop()?;
+        let row = self.pop_draft()?;
         let element = self.spill_words(words)?;
         let count = self.word(words);
-        self.push_row(at, helper, &[element, count, row]);
+        let is_draft = match self.compiled.code.ops.get(at + 1) {
+            Some(Op::StoreSlot(_)) if self.makes_draft(at) => 2,
+            _ => u32::from(self.makes_draft(at)),
+        };
+        let told = self.word(is_draft);
+        let row = self.call_helper(helper, &[element, count, row, told]);
+        match is_draft {
+            0 => self.stack.push(row),
+            _ => self.push_draft(row),
+        }
         Some(())
     }
 
