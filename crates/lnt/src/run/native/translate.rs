@@ -1357,15 +1357,12 @@ impl<'b> Building<'b> {
     }
 
     fn store_slots(&mut self, slot: u32, words: u32) -> Option<()> {
-        if words == 1 && self.defers(slot) {
-            let value = self.pop_draft()?;
-            if self.drafts.contains(&value) {
+        for (value, slot) in self.pop_drafts(words)?.into_iter().zip(slot..) {
+            if self.drafts.contains(&value) && self.defers(slot) {
                 self.store_draft(slot, value);
-                return Some(());
+                continue;
             }
-            self.stack.push(value);
-        }
-        for (value, slot) in self.pop_many(words)?.into_iter().zip(slot..) {
+            let value = self.settled(value);
             self.store_slot(slot, value);
         }
         Some(())

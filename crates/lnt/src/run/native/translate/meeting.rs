@@ -306,18 +306,28 @@ fn slots(compiled: &Compiled, participants: &[Participant], before: bool) -> Slo
 /// The slots that get rows which functions or operations make, behind the actions.
 fn rows_stored(compiled: &Compiled, participants: &[Participant]) -> Vec<u32> {
     let code = &compiled.code;
-    let makes_row = |at: usize| match code.ops[at] {
-        Op::Call(number) => code.row_words[number as usize].results[..] == [true],
-        Op::Apply(number) => is_row(&compiled.types[code.applications[number as usize].result.index()]),
-        Op::Tail(ty) => is_row(&compiled.types[ty.index()]),
-        _ => false,
+    // Which of the words that an instruction leaves on the stack are such rows, as far as it is one that makes them.
+    let makes_rows = |at: usize| match code.ops[at] {
+        Op::Call(number) => code.row_words[number as usize].results.clone(),
+        Op::Apply(number) => vec![is_row(&compiled.types[code.applications[number as usize].result.index()])],
+        Op::Tail(ty) => vec![is_row(&compiled.types[ty.index()])],
+        _ => Vec::new(),
     };
-    let behind = participants.iter().flat_map(|one| reached(code, one.address + 1));
-    let stored = behind.filter_map(|at| match code.ops[at] {
-        Op::StoreSlot(slot) if at > 0 && makes_row(at - 1) => Some(slot),
-        _ => None,
-    });
-    let mut slots: Vec<u32> = stored.collect();
+    let mut slots = Vec::new();
+    for at in participants.iter().flat_map(|one| reached(code, one.address + 1)) {
+        // Several words are stored one after the other, the last one first.
+        let mut rows = makes_rows(at);
+        let stores = code.ops[at + 1..].iter().map_while(|op| match *op {
+            Op::StoreSlot(slot) => Some((slot, 1)),
+            Op::StoreSlots(slot, words) => Some((slot, words)),
+            _ => None,
+        });
+        for (slot, words) in stores {
+            let Some(first) = rows.len().checked_sub(words as usize) else { break };
+            let of_store = rows.split_off(first);
+            slots.extend((slot..).zip(of_store).filter(|one| one.1).map(|one| one.0));
+        }
+    }
     slots.sort_unstable();
     slots.dedup();
     slots
