@@ -63,6 +63,7 @@ pub(super) fn translate(
     for (name, value) in [
         ("opt_level", if quickly { "none" } else { "speed" }),
         ("regalloc_algorithm", if quickly { "single_pass" } else { "backtracking" }),
+        ("enable_alias_analysis", "false"),
         ("is_pic", "false"),
         ("enable_probestack", "false"),
         ("use_colocated_libcalls", "false"),

@@ -27,7 +27,7 @@ const OFTEN: u32 = 500;
 /// More configurations than this are not looked at.
 const MOST_CONFIGURATIONS: usize = 8;
 /// How many other labels are remembered, a power of two, and of how many values.
-const LABELS: usize = 1 << 12;
+const LABELS: usize = 1 << 14;
 const LABEL_VALUES: usize = 4;
 
 /// A remembered label.
