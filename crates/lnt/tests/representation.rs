@@ -1325,3 +1325,165 @@ fn offers_that_fail_do_so_without_values() {
     let (.., found) = compare(text, true);
     assert!(found.failure.is_some());
 }
+
+/// Sets that are changed several times before they are stored: to nothing and back, by what they have already, in functions
+/// that give back several of them, and where somebody reads them in between.
+#[test]
+fn sets_are_the_same_however_often_they_are_changed() {
+    let text = "module m is
+        !nat_sup 1000
+        type id is range 0 .. 40 of nat with \"==\" end type
+        type pair is pair (a, b : id, c : nat) with \"==\", \"<\" end type
+        type ids is sorted set of id with \"insert\", \"remove\", \"member\", \"length\", \"empty\", \"==\" end type
+        type pairs is sorted set of pair with \"insert\", \"remove\", \"member\", \"length\", \"==\", \"head\" end type
+        channel c is (id, ids, pairs, nat) end channel
+        channel d is (pairs, bool) end channel
+        function exchange (i : id, in out s : ids, in out p : pairs, out n : nat) is
+           s := remove (i, s);
+           s := insert (i, s);
+           if empty (s) then s := insert (40, s) end if;
+           p := insert (pair (i, 7, 1), remove (pair (7, i, 300), p));
+           n := length (s);
+           s := remove (40, remove (i, s));
+           p := remove (pair (i, 7, 1), insert (pair (i, i, n + 299), insert (pair (i, i, n + 299), p)))
+        end function
+        function none_left (in var p : pairs) : pairs is
+           while length (p) > 0 loop p := remove (head (p), p) end loop;
+           return p
+        end function
+        process MAIN [A : c, B : d] is
+           var s : ids, p : pairs, n : nat, i : id in
+              s := {3, 5, 17, 40};
+              p := {pair (7, 3, 300), pair (1, 1, 1)};
+              n := 0;
+              loop
+                 select
+                    i := any id where member (i, s);
+                    exchange (i, !?s, !?p, ?n);
+                    A (i, s, p, n)
+                 []
+                    B (none_left (p), none_left (p) == p);
+                    p := insert (pair (2, 2, 2), none_left (p));
+                    s := insert (9, insert (3, s))
+                 []
+                    only if length (s) < 5 then
+                       s := insert (12, remove (12, insert (0, s)));
+                       A (12, remove (12, remove (0, s)), p, n)
+                    end if
+                 end select
+              end loop
+           end var
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.len() > 10, "{}", found.steps.len());
+}
+
+/// Machine code remembers results of functions: of several functions, with no arguments up to four, more of them than there is
+/// room for, and of functions whose results nobody asks for twice.
+#[test]
+fn results_are_remembered_for_their_own_arguments() {
+    let text = "module m is
+        type list_of is list of nat with \"length\", \"==\", \"cons\", \"tail\", \"head\" end type
+        channel c is (nat, nat, nat, nat) end channel
+        function sum (l : list_of) : nat is
+           case l in var h : nat, rest : list_of in
+              {} -> return 0
+           |  cons (h, rest) -> return (h + sum (rest)) mod 200
+           end case
+        end function
+        function count (l : list_of, n : nat) : nat is
+           case l in var h : nat, rest : list_of in
+              {} -> return 0
+           |  cons (h, rest) -> if h < n then return 1 + count (rest, n) else return count (rest, n) end if
+           end case
+        end function
+        function between (l : list_of, low, high : nat) : nat is
+           case l in var h : nat, rest : list_of in
+              {} -> return 0
+           |  cons (h, rest) ->
+                 if (h >= low) and (h < high) then return 1 + between (rest, low, high)
+                 else return between (rest, low, high) end if
+           end case
+        end function
+        function mixed (l : list_of, a, b, n : nat) : nat is
+           case l in var h : nat, rest : list_of in
+              {} -> return a
+           |  cons (h, rest) -> return (mixed (rest, b, (a + h) mod 50, n) + n) mod 97
+           end case
+        end function
+        process MAIN [A : c] is
+           var l : list_of, k : nat in
+              l := {5, 1, 9};
+              k := 0;
+              loop
+                 A (sum (l), count (l, k mod 11), between (l, k mod 5, 3 + k mod 7), mixed (l, k mod 13, 2, k mod 3));
+                 A (sum (tail (l)), count (l, k mod 11), between (l, 3 + k mod 7, k mod 5), mixed (l, 2, k mod 13, k mod 3));
+                 k := (k + 1) mod 100;
+                 if length (l) > 5 then l := tail (tail (l)) end if;
+                 l := cons ((k * 7) mod 23, l)
+              end loop
+           end var
+        end process
+    end module";
+    let (.., found) = compare(text, true);
+    assert!(found.steps.len() > 50, "{}", found.steps.len());
+    // Many states, so that entries are taken by others and counters come round: the interpreter counts the same.
+    let mut sources = Sources::new();
+    let checked = Loader::new().load_text("results.lnt", text, &mut sources).unwrap();
+    let main = checked.program.main().unwrap();
+    let model = |naive, eager| {
+        let options = Options { naive, eager, ..Options::default() };
+        LntModel::new(checked.program.clone(), main, &options).unwrap()
+    };
+    let limits = Limits { states: 3000, threads: 1, ..Limits::default() };
+    let (naive, eager) = (model(true, false), model(false, true));
+    let expected = explored(&naive, &explore(&Plain(&naive), &limits, &Progress::new()));
+    assert!(explored(&eager, &explore(&eager, &limits, &Progress::new())) == expected);
+}
+
+/// Bounds that are the same in all states count for small types as well as for large ones.
+#[test]
+fn values_beyond_fixed_bounds_are_never_tried() {
+    for (most, guard, tried) in [
+        (10, "n < 7", 7),
+        (40, "n < 7", 7),
+        (255, "(n < 7) and (n mod 2 == 0)", 7),
+        (40, "(n >= 3) and (n < 7)", 4),
+        (40, "(n > 9) and (n < 7)", 1),
+    ] {
+        let text = format!(
+            "module m is
+                !nat_sup {most}
+                channel c is (nat) end channel
+                process MAIN [A : c] is
+                    var n, x, y, z : nat in
+                        x := 0; y := 0; z := 0;
+                        loop
+                            A (?n) where {guard};
+                            z := (z + y) mod 10; y := (y + x) mod 10; x := (x + n) mod 10
+                        end loop
+                    end var
+                end process
+            end module"
+        );
+        let (.., found) = compare(&text, true);
+        let expected = (0..=most).filter(|&n| match guard {
+            "n < 7" => n < 7,
+            "(n < 7) and (n mod 2 == 0)" => n < 7 && n % 2 == 0,
+            "(n >= 3) and (n < 7)" => (3..7).contains(&n),
+            _ => false,
+        });
+        assert_eq!(found.steps[0].len(), expected.count(), "{most} {guard}");
+        let mut sources = Sources::new();
+        let checked = Loader::new().load_text("bounds.lnt", &text, &mut sources).unwrap();
+        let main = checked.program.main().unwrap();
+        let options = Options { provenance: false, ..Options::default() };
+        let model = LntModel::new(checked.program, main, &options).unwrap();
+        let found = explore(&model, &Limits::default(), &Progress::new());
+        // Enough for machine code, unless there is no step at all.
+        assert!(found.states() > 1 || tried == 1, "{most} {guard}: {} states", found.states());
+        let offers = model.open_offers();
+        assert!(offers.iter().all(|offer| offer.tried.unwrap_or(0) <= tried), "{most} {guard}: {offers:?}");
+    }
+}

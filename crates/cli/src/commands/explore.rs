@@ -118,9 +118,11 @@ impl Explore {
         }
         for offer in offers.iter().filter(|_| self.plan) {
             let place = file.sources.position(offer.span);
-            let named =
-                offer.named.map(|most| format!("named by patterns and guards, at most {most} at once"));
-            let tried = offer.tried.map(|most| format!("tried one by one, {most} at once"));
+            let named = offer.named.map(|most| match most {
+                0 => "patterns and guards named no value in any state".to_owned(),
+                most => format!("patterns and guards named up to {most} in a state"),
+            });
+            let tried = offer.tried.map(|most| format!("up to {most} were tried one by one in a state"));
             let how: Vec<String> = named.into_iter().chain(tried).collect();
             terminal.remark(format!("plan: {} in line {}: {}", offer.text, place.line, how.join("; ")));
         }
