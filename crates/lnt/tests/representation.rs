@@ -1487,3 +1487,44 @@ fn values_beyond_fixed_bounds_are_never_tried() {
         assert!(offers.iter().all(|offer| offer.tried.unwrap_or(0) <= tried), "{most} {guard}: {offers:?}");
     }
 }
+
+/// Of a value that lies in several words, a constructor may leave some unused: what a condition learned of these by way of another
+/// constructor does not make it another value.
+#[test]
+fn words_that_a_constructor_does_not_use_are_zero() {
+    let text = "module m is
+        !int_inf -2000000000
+        !int_sup 2000000000
+        type number is range 1999999997 .. 2000000000 of int with \"==\" end type
+        type value is
+           first (n : number, b : bool), none, second (k : number), third (n : number)
+           with \"==\", \"!=\", \"get\"
+        end type
+        channel c is (value) end channel
+        function test (x : value) : bool is
+           case x in var b : bool in
+              third (2000000000) -> return x == x
+           |  first (1999999999, b) -> return b
+           |  any -> return false
+           end case
+        end function
+        process MAIN [G, H : c] is
+           var v, w : value in
+              v := second (1999999997 of number);
+              w := first (1999999998 of number, true);
+              loop
+                 G (?v) where (test (v) and (third (2000000000 of number) != v)) or (test (v) or (v == w));
+                 H (v);
+                 if v == w then w := first (1999999997 of number, false) end if
+              end loop
+           end var
+        end process
+    end module";
+    let (model, _, found) = compare(text, true);
+    assert!(model.layout().width() > 4, "the value has several words");
+    let labels: Vec<&str> = found.steps[0].iter().map(|step| step.0.as_str()).collect();
+    assert_eq!(
+        labels,
+        ["G !FIRST (+1999999998, TRUE)", "G !FIRST (+1999999999, TRUE)", "G !THIRD (+2000000000)"]
+    );
+}

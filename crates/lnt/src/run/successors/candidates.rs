@@ -11,7 +11,7 @@ use model::ModelError;
 use super::naming::{Known, Learned, Question, never_fails, open_words, shapes};
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::{ActionCode, OfferCode};
-use crate::compile::types::{Kind, Storage, mask_of};
+use crate::compile::types::{FieldPlace, Kind, Representation, Storage, mask_of};
 use crate::run::domains::domain;
 use crate::run::values::Values;
 use crate::typed::TypeId;
@@ -389,23 +389,38 @@ pub(super) fn compare_frozen(values: &Values<'_>, ty: TypeId, a: u32, b: u32) ->
 /// What no constructor uses is zero: known once the constructor is.
 fn fill_padding(values: &Values<'_>, ty: TypeId, shape: &mut [Known]) {
     let representation = &values.types[ty.index()];
-    if representation.storage != Storage::Packed || representation.fields.is_empty() {
+    if !matches!(representation.storage, Storage::Packed | Storage::Wide) || representation.fields.is_empty()
+    {
         return;
     }
-    let tag = match representation.tag_shift {
-        32 => 0,
-        shift => {
-            let mask = mask_of(representation.leaves[0]) >> shift << shift;
-            if shape[0].mask & mask != mask {
-                return;
-            }
-            shape[0].bits >> shift
-        }
+    let tag = match tag_mask(representation) {
+        0 => 0,
+        mask if shape[0].mask & mask != mask => return,
+        mask => (shape[0].bits & mask) >> mask.trailing_zeros(),
     };
     let Some(fields) = representation.fields.get(tag as usize) else { return };
-    let used = fields.iter().fold(0, |used, place| used | place.mask << place.at);
-    let tag_bits = if representation.tag_shift == 32 { 0 } else { u32::MAX << representation.tag_shift };
-    shape[0].mask |= mask_of(representation.leaves[0]) & !used & !tag_bits;
+    for (word, (known, &bits)) in shape.iter_mut().zip(&representation.leaves).enumerate() {
+        known.mask |= mask_of(bits) & !used(representation, fields, word);
+    }
+}
+
+/// The bits of the first word that tell the constructor of a packed or wide value.
+fn tag_mask(shape: &Representation) -> u32 {
+    match (shape.storage, shape.fields.len()) {
+        (_, 1) => 0,
+        (Storage::Packed, _) => mask_of(shape.leaves[0]) >> shape.tag_shift << shape.tag_shift,
+        _ => mask_of(shape.leaves[0]),
+    }
+}
+
+/// The bits of a word of a packed or wide value that its constructor uses.
+fn used(shape: &Representation, fields: &[FieldPlace], word: usize) -> u32 {
+    let tag = if word == 0 { tag_mask(shape) } else { 0 };
+    fields.iter().fold(tag, |used, place| match shape.storage {
+        Storage::Packed => used | place.mask << place.at,
+        _ if (place.at..place.at + place.words).contains(&(word as u32)) => u32::MAX,
+        _ => used,
+    })
 }
 
 /// Whether words are a value of a type at all: comparisons may have named one that is not. Rows come from values.
@@ -424,14 +439,12 @@ fn is_valid(values: &Values<'_>, ty: TypeId, words: &[u32]) -> bool {
             let Some(&constructor) = constructors.get(tag as usize) else { return false };
             let places = &shape.fields[tag as usize];
             let fields = values.program[constructor].fields.iter().zip(places);
-            let mut used = 0;
-            let mut valid = true;
+            let mut valid =
+                words.iter().enumerate().all(|(word, &bits)| bits & !used(shape, places, word) == 0);
             for (field, &place) in fields {
-                used |= place.mask << place.at;
                 valid &= is_valid(values, field.ty, &values.field(ty, place, words));
             }
-            let tag_bits = if shape.tag_shift == 32 { 0 } else { u32::MAX << shape.tag_shift };
-            valid && (shape.storage != Storage::Packed || words[0] & !used & !tag_bits == 0)
+            valid
         }
         Kind::Array { element, .. } => (0..values.count(ty, words))
             .all(|at| is_valid(values, *element, &values.element_at(ty, words, at))),
