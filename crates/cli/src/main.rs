@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod failure;
 mod inputs;
+mod memory;
 mod progress;
 mod properties;
 mod terminal;

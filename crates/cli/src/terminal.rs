@@ -126,11 +126,3 @@ impl Terminal {
         ExitCode::from(failure.code)
     }
 }
-
-/// The most memory that this process has used so far, where the system tells.
-pub fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
-}

@@ -214,6 +214,59 @@ fn compressed_states_give_the_same_system() {
 }
 
 #[test]
+fn states_on_disk_give_the_same_system() {
+    let model = "module m is
+        !nat_sup 1000
+        process WHEEL [A : none] is
+           var n : nat in
+              n := 0;
+              loop A; n := (n + 1) mod 900 end loop
+           end var
+        end process
+        process MAIN [A, B : none] is
+           par WHEEL [A] || WHEEL [B] end par
+        end process
+     end module";
+    let folder = folder(&[("m.lnt", model)]);
+    let here = folder.path();
+    let explored = |output: &str, options: &[&str]| {
+        let found = watershed(here, &[&["explore", "m.lnt", "--json", "-o", output], options].concat());
+        assert_eq!(code(&found), 0, "{}", err(&found));
+        json(&found)
+    };
+    let plain = explored("a.aut", &[]);
+    assert_eq!((plain["states"].as_u64(), plain["disk_bytes"].as_u64()), (Some(810_000), Some(0)));
+    // Three segments of states are full in the end: 2 to 3 of their 6 megabytes have to go.
+    let megabytes = (plain["bytes"].as_u64().unwrap() / 1_000_000 - 2).to_string();
+    let moved = explored("b.aut", &["--max-memory", &megabytes, "--disk", "."]);
+    assert!(moved["disk_bytes"].as_u64() > Some(2_000_000), "{moved}");
+    assert!(moved["bytes"].as_u64() < plain["bytes"].as_u64());
+    let read = |name: &str| std::fs::read(here.join(name)).unwrap();
+    assert!(read("a.aut") == read("b.aut"));
+    let names = std::fs::read_dir(here).unwrap().count();
+    assert_eq!(names, 3, "the model and two systems: nothing is left of the disk");
+    // All that the machine has is enough here.
+    assert_eq!(explored("b.aut", &["--disk", "."])["disk_bytes"], 0);
+}
+
+#[test]
+fn a_disk_that_is_not_there_is_told_before_the_work() {
+    let folder =
+        folder(&[("m.lnt", "module m is process MAIN [A : none] is loop A end loop end process end module")]);
+    let refused = watershed(folder.path(), &["explore", "m.lnt", "--disk", "nowhere"]);
+    assert_eq!((code(&refused), out(&refused).as_str()), (2, ""));
+    let text = err(&refused);
+    assert!(
+        text.contains("can't create a file in nowhere") && text.contains("a folder that exists"),
+        "{text}"
+    );
+    // Too little memory for the table alone.
+    let partial = watershed(folder.path(), &["explore", "m.lnt", "--disk", ".", "--max-memory", "0"]);
+    assert_eq!(code(&partial), 3);
+    assert!(err(&partial).contains("(--max-memory, 0 MB) by what stays in memory"), "{}", err(&partial));
+}
+
+#[test]
 fn sequences_are_part_of_the_answer() {
     let folder = folder(&[(
         "greet.lnt",

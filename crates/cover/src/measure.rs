@@ -180,7 +180,7 @@ pub(crate) fn stopped(
     Some(match &found.outcome {
         Outcome::Complete => return None,
         Outcome::StateLimit => Stopped::StateLimit,
-        Outcome::MemoryLimit => Stopped::MemoryLimit,
+        Outcome::MemoryLimit | Outcome::DiskFailed(_) => Stopped::MemoryLimit,
         Outcome::TimeLimit => Stopped::TimeLimit,
         Outcome::Cancelled => Stopped::Cancelled,
         Outcome::Error { error, state } => error_after(model, found, error, *state, left_out),

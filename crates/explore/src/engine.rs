@@ -15,9 +15,9 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use lts::{Edge, LabelId, Labels, Lts, OriginId, Progress, StateId};
-use model::{Layout, Model, ModelError, PackedWorker};
+use model::{Layout, Model, ModelError, PackedWorker, Steps};
 
-use crate::store::{Found, LookUp, NO_NUMBER, StepKey, Store, hash};
+use crate::store::{Found, LookUp, NO_NUMBER, StepKey, Store, hash, known_or};
 use crate::team::{Team, lock};
 use crate::{Exploration, Limits, MOST_STATES, Outcome, Statistics};
 
@@ -39,6 +39,9 @@ const NEW_PER_STATE: usize = 2;
 const AHEAD: usize = 4;
 /// For no more steps of a piece is there room at first.
 const LONG: usize = 1 << 13;
+
+/// What moves to disk beside what has to, as a part of the limit: the disk is waited for each time.
+const MORE_TO_DISK: usize = 64;
 
 /// More transitions than this are not kept: few enough for a round more to be named by 32 bits.
 const MOST_TRANSITIONS: usize = (u32::MAX - (1 << 28)) as usize;
@@ -117,10 +120,9 @@ impl Piece {
 struct Hand<'m> {
     /// Made by the thread itself.
     worker: Option<Box<dyn PackedWorker + 'm>>,
-    /// The packed targets, end to end, their hashes, and the labels of the steps.
-    targets: Vec<u32>,
+    /// The steps of the piece, and the hashes of their targets.
+    steps: Steps,
     hashes: Vec<u64>,
-    labels: Vec<LabelId>,
     /// The transitions of one state.
     row: Vec<(LabelId, u32)>,
     /// The notes that it may use.
@@ -128,9 +130,12 @@ struct Hand<'m> {
 }
 
 impl Hand<'_> {
+    fn new(words: usize, origins: bool) -> Self {
+        Self { steps: Steps::new(words, origins), ..Self::default() }
+    }
+
     fn bytes(&self) -> usize {
-        let Self { targets, hashes, labels, row, .. } = self;
-        grown(targets, 0) + grown(hashes, 0) + grown(labels, 0) + grown(row, 0)
+        self.steps.bytes() + grown(&self.hashes, 0) + grown(&self.row, 0)
     }
 
     /// Makes sure that there are notes for so many steps, all of which may lead to new states. Gives whether there are.
@@ -178,8 +183,10 @@ pub(crate) fn run(model: &dyn Model, limits: &Limits, progress: &Progress) -> Ex
             layout,
             limits,
             team,
-            hands: (0..team.threads()).map(|_| Mutex::new(Hand::default())).collect(),
-            store: Store::new(layout.words()),
+            hands: (0..team.threads())
+                .map(|_| Mutex::new(Hand::new(layout.words(), limits.origins)))
+                .collect(),
+            store: Store::new(layout.words(), limits.disk.is_some()),
             longest: 0,
             widest: 1,
             rows: Rows { offsets: vec![0], edges: Vec::new(), origins: Vec::new() },
@@ -233,11 +240,22 @@ impl<'m> Search<'m> {
             // States with very many steps, or very large ones, are looked at a few at a time.
             let fits = ROUND_BYTES / (self.widest * self.layout.words().max(1) * 4);
             let batch = (self.store.len() - next).min(most).min(fits.max(1));
-            let bytes = self.bytes(batch, &pieces);
+            let mut bytes = self.bytes(batch, &pieces);
+            if bytes > self.limits.bytes
+                && let Some(disk) = &self.limits.disk
+            {
+                let more = self.limits.bytes / MORE_TO_DISK;
+                if let Err(error) = self.store.move_to(disk, bytes - self.limits.bytes, more) {
+                    return Outcome::DiskFailed(error.to_string());
+                }
+                self.statistics.disk_bytes = self.store.disk_bytes();
+                bytes = self.bytes(batch, &pieces);
+            }
             if bytes > self.limits.bytes || self.rows.edges.len() > MOST_TRANSITIONS {
                 return Outcome::MemoryLimit;
             }
             self.statistics.bytes = bytes;
+            self.store.will_need(next..next + batch);
             let size = (batch / (threads * FEW_PIECES)).clamp(LEAST_PIECE, PIECE);
             let count = batch.div_ceil(size);
             pieces.resize_with(count.max(pieces.len()), Piece::default);
@@ -329,43 +347,47 @@ impl<'m> Search<'m> {
             piece.steps = hand.hashes.len();
             piece.finished = hand.take_notes(&look_up, piece.steps);
             if piece.finished {
-                self.look_up(&look_up, hand, piece);
+                match self.layout.words() {
+                    1 => self.look_up::<1>(&look_up, hand, piece),
+                    2 => self.look_up::<2>(&look_up, hand, piece),
+                    3 => self.look_up::<3>(&look_up, hand, piece),
+                    4 => self.look_up::<4>(&look_up, hand, piece),
+                    _ => self.look_up::<0>(&look_up, hand, piece),
+                }
             }
         });
     }
 
     fn compute(&self, hand: &mut Hand<'m>, piece: &mut Piece) {
-        let Hand { worker, targets, hashes, labels, .. } = hand;
+        let Hand { worker, steps, hashes, .. } = hand;
         let worker = worker.get_or_insert_with(|| self.model.packed_worker());
-        targets.clear();
-        hashes.clear();
-        labels.clear();
+        steps.clear();
         for number in piece.first..piece.end {
-            let before = labels.len();
-            let result = worker.successors(self.store.packed(number), &mut |step| {
-                targets.extend_from_slice(step.target);
-                hashes.push(hash(step.target));
-                labels.push(step.label);
-                let known = self.label_numbers.get(step.label.index()).is_some_and(Option::is_some);
-                if !known && !piece.new_labels.contains(&step.label) {
-                    piece.new_labels.push(step.label);
-                }
-                if self.limits.origins {
-                    piece.origins.push(step.origin);
-                }
-            });
+            let before = steps.len();
+            let result = worker.add_steps(self.store.packed(number), steps);
             // The steps found before an error are as good as any.
-            piece.rows.push(Row { steps: (labels.len() - before) as u32, different: 0 });
+            piece.rows.push(Row { steps: (steps.len() - before) as u32, different: 0 });
             if let Err(error) = result {
                 piece.error = Some(error);
                 break;
             }
         }
+        for &label in steps.labels() {
+            let known = self.label_numbers.get(label.index()).is_some_and(Option::is_some);
+            if !known && !piece.new_labels.contains(&label) {
+                piece.new_labels.push(label);
+            }
+        }
+        piece.origins.extend_from_slice(steps.origins());
+        hashes.clear();
+        hashes.extend(steps.targets().chunks_exact(steps.words().max(1)).map(hash));
     }
 
-    fn look_up(&self, look_up: &LookUp<'_>, hand: &mut Hand<'_>, piece: &mut Piece) {
-        let words = self.layout.words();
-        let Hand { targets, hashes, labels, row: of_row, notes, .. } = hand;
+    /// Looks the steps of a piece up. States have `WORDS` words; 0 stands for any number.
+    fn look_up<const WORDS: usize>(&self, look_up: &LookUp<'_>, hand: &mut Hand<'_>, piece: &mut Piece) {
+        let words = known_or::<WORDS>(self.layout.words());
+        let Hand { steps, hashes, row: of_row, notes, .. } = hand;
+        let (targets, labels) = (steps.targets(), steps.labels());
         let mut free = notes.start;
         let mut step = 0;
         for (row, source) in piece.rows.iter_mut().zip(piece.first..) {
@@ -380,7 +402,7 @@ impl<'m> Search<'m> {
                 }
                 let target = &targets[step * words..][..words];
                 let key = StepKey::new(source, of_source);
-                let found = match look_up.find_or_note(hashes[step], target, key, free) {
+                let found = match look_up.find_or_note::<WORDS>(hashes[step], target, key, free) {
                     Found::Known(number) => number,
                     Found::Noted { note, first } => {
                         free += u32::from(note == free);

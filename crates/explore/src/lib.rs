@@ -29,12 +29,14 @@
 //! ```
 
 mod compress;
+mod disk;
 mod engine;
 mod huge;
 mod pairs;
 mod store;
 mod team;
 mod walk;
+mod words;
 
 use std::time::Duration;
 
@@ -42,6 +44,7 @@ use lts::{LabelId, Lts, Progress, StateId};
 use model::{Model, ModelError, Slot};
 
 pub use compress::Compressed;
+pub use disk::Disk;
 use store::Store;
 pub use walk::{NotARun, Walk, WalkStep, guided};
 
@@ -53,6 +56,9 @@ pub struct Limits {
     /// The most memory, in bytes: states, their table, transitions, what threads work with, and what the model keeps
     /// ([`Model::bytes`]), each with what it may grow to in the next round.
     pub bytes: usize,
+    /// Where the states go that are more than [`bytes`](Limits::bytes). Their table, transitions and what the model keeps stay in
+    /// memory. What is found does not depend on it.
+    pub disk: Option<Disk>,
     /// The longest time.
     pub time: Option<Duration>,
     /// How many threads; 0 for as many as the thread pool has.
@@ -68,6 +74,7 @@ impl Default for Limits {
         Self {
             states: MOST_STATES,
             bytes: usize::MAX,
+            disk: None,
             time: None,
             threads: 0,
             transitions: true,
@@ -86,8 +93,10 @@ pub enum Outcome {
     Complete,
     /// There are more states than allowed.
     StateLimit,
-    /// There is more than the memory allowed.
+    /// There is more than the memory allowed, with a disk more than what stays in memory.
     MemoryLimit,
+    /// There is more than the memory allowed, and states could not be moved to disk: why, as the system says it.
+    DiskFailed(String),
     /// It would have taken longer than allowed.
     TimeLimit,
     /// It was asked to stop.
@@ -123,6 +132,8 @@ pub struct Statistics {
     pub widest_level: usize,
     /// The memory that the last round began with, as [`Limits::bytes`] counts it.
     pub bytes: usize,
+    /// How many bytes of states went to disk.
+    pub disk_bytes: usize,
     /// Bytes of a packed state, without its place in the table.
     pub state_bytes: usize,
 }

@@ -11,21 +11,30 @@
 //!
 //! States lie in segments. The system hands out memory when it is touched first, which takes longer than writing it:
 //! segments and tables are new memory that the threads touch side by side.
+//!
+//! What segments that are full hold never changes, so it can move to disk. Parents go first, because hardly anybody asks
+//! for them, then vectors, the oldest first: breadth first, steps lead to neighbouring levels, or to a few states such as
+//! the first one, which the system then keeps in memory. Where an entry leaves it open whether a state is the right one, a probe would read
+//! a random one from disk, as often as its part of the hash is short: a state whose vector lies there leaves another byte
+//! of its hash behind, its *mark*.
 
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::huge::{prefer_large_pages, zeros};
+use crate::disk::{Disk, will_need};
+use crate::huge::{hand_out, prefer_large_pages, zeros};
 use crate::team::Team;
+use crate::words::Words;
 use model::prefetch;
 
-/// How many states a segment is for, as a power of two.
-const STATES_BITS: usize = 18;
+/// How many states a segment is for: few in tests, so that small systems have many.
+const OF_SEGMENT: usize = if cfg!(test) { 1 << 6 } else { 1 << 18 };
 /// From how many states on large pages are asked for: smaller systems would only take more time and memory.
-const LARGE_PAGES_FROM: usize = 1 << 13;
+const LARGE_PAGES_FROM: usize = if cfg!(test) { OF_SEGMENT / 2 } else { 1 << 13 };
 /// How many bits of an entry a number may take, and how many numbers that is: a free place and none need one each.
 const MOST_BITS: u32 = 31;
 const MOST_NUMBERS: usize = (1 << MOST_BITS) - 2;
@@ -33,7 +42,12 @@ const MOST_NUMBERS: usize = (1 << MOST_BITS) - 2;
 const SMALL: usize = 1 << 18;
 /// How many places a new table has.
 const FIRST_PLACES: usize = 1 << 10;
-/// How many states a growing table takes at a time: always of one segment.
+/// A table with at most so many places is handed out by the system at once; the threads touch a larger one side by side.
+const AT_ONCE: usize = 1 << 20;
+/// For so many states memory is handed out ahead of them, at least and at most: an eighth of those that there are.
+const LEAST_AHEAD: usize = if cfg!(test) { 8 } else { 1 << 12 };
+const MOST_AHEAD: usize = 1 << 15;
+/// How many states a growing table takes at a time.
 const BLOCK: usize = 64;
 
 /// The seen states.
@@ -48,12 +62,21 @@ struct States {
     words: usize,
     count: usize,
     segments: Vec<Segment>,
+    /// For so many states there is memory that the system has handed out.
+    handed_out: usize,
+    /// The states before this one have their vectors on disk: those of whole segments.
+    vectors_on_disk: usize,
+    parents_on_disk: usize,
+    /// Whether that may become more.
+    may_move: bool,
 }
 
 struct Segment {
     /// The packed vectors, end to end.
-    packed: Vec<u32>,
-    parents: Vec<u32>,
+    packed: Words,
+    parents: Words,
+    /// The marks of states whose vectors are on disk.
+    marks: Vec<u8>,
 }
 
 /// Where states are found by their hashes.
@@ -123,10 +146,18 @@ pub(crate) struct Room<'a> {
 }
 
 impl Store {
-    /// An empty store for packed states of `words` words.
-    pub fn new(words: usize) -> Self {
+    /// An empty store for packed states of `words` words, which may move to disk or not.
+    pub fn new(words: usize, may_move: bool) -> Self {
         let table = Table { entries: zeros(FIRST_PLACES), bits: 12 };
-        let states = States { words, count: 0, segments: Vec::new() };
+        let states = States {
+            words,
+            count: 0,
+            segments: Vec::new(),
+            handed_out: 0,
+            vectors_on_disk: 0,
+            parents_on_disk: 0,
+            may_move,
+        };
         Self { states, table, notes: Notes::default() }
     }
 
@@ -139,7 +170,8 @@ impl Store {
     }
 
     pub fn parent(&self, number: usize) -> usize {
-        self.states.segments[number >> STATES_BITS].parents[number % (1 << STATES_BITS)] as usize
+        let (segment, inside) = self.states.place(number);
+        segment.parents[inside] as usize
     }
 
     /// Adds the initial state.
@@ -183,6 +215,9 @@ impl Store {
         if states.count >= LARGE_PAGES_FROM {
             prefer_large_pages(&table.entries);
         }
+        if places <= AT_ONCE {
+            hand_out(&table.entries);
+        }
         table.fill(states, team);
         team.each(used, |_, _, used| table.fill_noted(notes, states, used.clone()));
         true
@@ -190,22 +225,36 @@ impl Store {
 
     /// Makes room for so many states of each piece; the numbers of each follow those of the one before.
     pub fn grow(&mut self, counts: &[usize]) -> (Vec<Room<'_>>, Settle<'_>) {
-        let States { words, count: states, segments } = &mut self.states;
+        let States { words, count: states, segments, handed_out, may_move, .. } = &mut self.states;
+        let zeros = if *may_move { Words::zeros_that_move } else { Words::zeros };
+        let new_segment = |large| Segment::new(*words, large, zeros);
         let all = *states + counts.iter().sum::<usize>();
         if let [first] = &mut segments[..]
             && *states < LARGE_PAGES_FROM
             && all >= LARGE_PAGES_FROM
         {
-            let mut large = Segment::new(*words, true);
-            large.packed[..*states * *words].copy_from_slice(&first.packed[..*states * *words]);
-            large.parents[..*states].copy_from_slice(&first.parents[..*states]);
+            let mut large = new_segment(true);
+            large.packed.writable()[..*states * *words].copy_from_slice(&first.packed[..*states * *words]);
+            large.parents.writable()[..*states].copy_from_slice(&first.parents[..*states]);
             *first = large;
+            *handed_out = *states;
         }
-        while segments.len() < all.div_ceil(1 << STATES_BITS) {
-            segments.push(Segment::new(*words, all >= LARGE_PAGES_FROM));
+        while segments.len() < all.div_ceil(OF_SEGMENT) {
+            segments.push(new_segment(all >= LARGE_PAGES_FROM));
         }
-        let mut segments = segments[*states >> STATES_BITS..].iter_mut();
-        let mut inside = *states % (1 << STATES_BITS);
+        if all > *handed_out {
+            let end = all + (all / 8).clamp(LEAST_AHEAD, MOST_AHEAD);
+            for (segment, first) in
+                segments.iter().zip((0..).step_by(OF_SEGMENT)).skip(*handed_out / OF_SEGMENT)
+            {
+                let inside = handed_out.saturating_sub(first)..(end - first).min(OF_SEGMENT);
+                hand_out(&segment.packed[inside.start * *words..inside.end * *words]);
+                hand_out(&segment.parents[inside]);
+            }
+            *handed_out = end.min(segments.len() * OF_SEGMENT);
+        }
+        let mut segments = segments[*states / OF_SEGMENT..].iter_mut();
+        let mut inside = *states % OF_SEGMENT;
         let mut rooms = Vec::with_capacity(counts.len() + 1);
         let (mut packed, mut parents): (&mut [u32], &mut [u32]) = (&mut [], &mut []);
         for (piece, &count) in counts.iter().enumerate() {
@@ -213,8 +262,10 @@ impl Store {
             while position < count {
                 if parents.is_empty() {
                     let Some(segment) = segments.next() else { break };
-                    (packed, parents) =
-                        (&mut segment.packed[inside * *words..], &mut segment.parents[inside..]);
+                    (packed, parents) = (
+                        &mut segment.packed.writable()[inside * *words..],
+                        &mut segment.parents.writable()[inside..],
+                    );
                     inside = 0;
                 }
                 let here = parents.len().min(count - position);
@@ -258,22 +309,112 @@ impl Store {
         let of_note = size_of::<Note>() + states.words * 4;
         let room = room.max(notes.notes.capacity());
         let places = table.places_for((states.count + room).min(MOST_NUMBERS));
-        (states.count + room) * of_state + places * 4 + room * of_note
+        let in_memory = (states.count + room).max(states.handed_out);
+        in_memory * of_state - states.bytes_moved() + places * 4 + room * of_note
+    }
+
+    /// How many bytes of states lie on disk.
+    pub fn disk_bytes(&self) -> usize {
+        self.states.bytes_on_disk()
+    }
+
+    /// Moves states to disk, so that so many bytes of memory are free, and as many as `more` beside them if there are;
+    /// none if it would not be enough.
+    pub fn move_to(&mut self, disk: &Disk, bytes: usize, more: usize) -> io::Result<()> {
+        self.states.move_to(disk, bytes, more)
+    }
+
+    /// Says that the vectors of these states will be read, and those of their neighbours soon.
+    pub fn will_need(&self, numbers: Range<usize>) {
+        let (first, last) = (numbers.start / OF_SEGMENT, numbers.end / OF_SEGMENT);
+        if first != last {
+            self.states.will_need(last + 1);
+        }
     }
 }
 
 impl States {
+    /// The segment of a state, and where it is in there.
+    #[inline]
+    fn place(&self, number: usize) -> (&Segment, usize) {
+        (&self.segments[number / OF_SEGMENT], number % OF_SEGMENT)
+    }
+
     #[inline]
     fn packed(&self, number: usize) -> &[u32] {
-        let segment = &self.segments[number >> STATES_BITS];
-        &segment.packed[number % (1 << STATES_BITS) * self.words..][..self.words]
+        self.packed_of::<0>(number)
+    }
+
+    /// The packed vector of a state, which has so many words; 0 where that is not known beforehand.
+    #[inline(always)]
+    fn packed_of<const WORDS: usize>(&self, number: usize) -> &[u32] {
+        let words = known_or::<WORDS>(self.words);
+        let (segment, inside) = self.place(number);
+        &segment.packed[inside * words..][..words]
+    }
+
+    /// Whether a state may have this hash. Reads nothing from disk.
+    #[inline]
+    fn may_have(&self, number: usize, hash: u64) -> bool {
+        number >= self.vectors_on_disk || {
+            let (segment, inside) = self.place(number);
+            segment.marks[inside] == mark(hash)
+        }
+    }
+
+    /// What moving the parents and the vectors of a segment to disk frees.
+    fn freed_by(&self) -> (usize, usize) {
+        (4 * OF_SEGMENT, (self.words * 4).saturating_sub(1) * OF_SEGMENT)
+    }
+
+    fn bytes_on_disk(&self) -> usize {
+        self.parents_on_disk * 4 + self.vectors_on_disk * self.words * 4
+    }
+
+    /// What is on disk, without the marks that are in memory instead.
+    fn bytes_moved(&self) -> usize {
+        self.bytes_on_disk() - self.vectors_on_disk
+    }
+
+    fn move_to(&mut self, disk: &Disk, bytes: usize, more: usize) -> io::Result<()> {
+        // Nobody writes to these any more.
+        let full = self.count / OF_SEGMENT;
+        let (of_parents, of_vectors) = self.freed_by();
+        let (parents, vectors) = (self.parents_on_disk / OF_SEGMENT, self.vectors_on_disk / OF_SEGMENT);
+        if (full - parents) * of_parents + (full - vectors) * of_vectors < bytes {
+            return Ok(());
+        }
+        let wanted = bytes + more;
+        let parents = parents..full.min(parents + wanted.div_ceil(of_parents));
+        let rest = wanted.saturating_sub(parents.len() * of_parents);
+        let vectors = vectors..full.min(vectors + rest.div_ceil(of_vectors.max(1)));
+        let parts: Vec<&[u32]> = (self.segments[parents.clone()].iter().map(|segment| &segment.parents[..]))
+            .chain(self.segments[vectors.clone()].iter().map(|segment| &segment.packed[..]))
+            .collect();
+        let mut moved = disk.add(&parts)?.into_iter();
+        for (segment, words) in self.segments[parents.clone()].iter_mut().zip(&mut moved) {
+            segment.parents = words;
+        }
+        for (segment, words) in self.segments[vectors.clone()].iter_mut().zip(moved) {
+            segment.marks = segment.packed.chunks_exact(self.words).map(|state| mark(hash(state))).collect();
+            segment.packed = words;
+        }
+        (self.parents_on_disk, self.vectors_on_disk) = (parents.end * OF_SEGMENT, vectors.end * OF_SEGMENT);
+        Ok(())
+    }
+
+    /// Says that the vectors of a segment will be read soon, if they are on disk.
+    fn will_need(&self, segment: usize) {
+        if segment < self.vectors_on_disk / OF_SEGMENT {
+            will_need(&self.segments[segment].packed);
+        }
     }
 }
 
 impl Segment {
-    /// The system knows that its memory is zero, and hands it out when it is touched.
-    fn new(words: usize, large: bool) -> Self {
-        let segment = Self { packed: vec![0; words << STATES_BITS], parents: vec![0; 1 << STATES_BITS] };
+    fn new(words: usize, large: bool, zeros: fn(usize) -> Words) -> Self {
+        let (packed, parents) = (zeros(words * OF_SEGMENT), zeros(OF_SEGMENT));
+        let segment = Self { packed, parents, marks: Vec::new() };
         if large {
             prefer_large_pages(&segment.packed);
         }
@@ -324,7 +465,13 @@ impl Table {
         team.each(&mut ranges, |_, _, range| {
             // The places of a few states are asked for together.
             let mut hashes = [0; BLOCK];
+            states.will_need(range.start / OF_SEGMENT);
+            let mut segment = usize::MAX;
             for first in range.clone().step_by(BLOCK) {
+                if first / OF_SEGMENT != segment {
+                    segment = first / OF_SEGMENT;
+                    states.will_need(segment + 1);
+                }
                 let block = first..range.end.min(first + BLOCK);
                 for (number, hash_of) in block.clone().zip(&mut hashes) {
                     *hash_of = hash(states.packed(number));
@@ -435,10 +582,19 @@ impl LookUp<'_> {
         Some(first as u32..(first + count) as u32)
     }
 
-    /// Looks for the target of a step. If it is new, the note `free`, which nobody else may use, is taken for it.
-    #[inline]
-    pub fn find_or_note(&self, hash: u64, state: &[u32], step: StepKey, free: u32) -> Found {
+    /// Looks for the target of a step. If it is new, the note `free`, which nobody else may use, is taken for it. States
+    /// have `WORDS` words, which makes comparing and copying them quicker; 0 stands for any number.
+    #[inline(always)]
+    pub fn find_or_note<const WORDS: usize>(
+        &self,
+        hash: u64,
+        state: &[u32],
+        step: StepKey,
+        free: u32,
+    ) -> Found {
         let table = self.table;
+        let words = known_or::<WORDS>(state.len());
+        let state = &state[..words];
         let numbered = self.states.count as u32;
         let (tag, numbers) = (table.tag(hash), table.numbers());
         let mut place = table.place_of(hash);
@@ -450,7 +606,7 @@ impl LookUp<'_> {
                 note.first.store(step.0, Relaxed);
                 note.place.store(place as u32, Relaxed);
                 note.number.store(NO_NUMBER, Relaxed);
-                for (to, &from) in self.notes.vector(free, state.len()).iter().zip(state) {
+                for (to, &from) in self.notes.vector(free, words).iter().zip(state) {
                     to.store(from, Relaxed);
                 }
                 let noted = tag | (numbered + free + 1);
@@ -463,12 +619,14 @@ impl LookUp<'_> {
             if entry & !numbers == tag {
                 let number = (entry & numbers) - 1;
                 if number < numbered {
-                    if same(self.states.packed(number as usize), state) {
+                    if self.states.may_have(number as usize, hash)
+                        && same(self.states.packed_of::<WORDS>(number as usize), state)
+                    {
                         return Found::Known(number);
                     }
                 } else {
                     let note = number - numbered;
-                    let noted = self.notes.vector(note, state.len());
+                    let noted = self.notes.vector(note, words);
                     if noted.iter().zip(state).all(|(noted, word)| noted.load(Relaxed) == *word) {
                         // Most of the time another step of the same thread came first.
                         let known = &self.notes.notes[note as usize].first;
@@ -492,10 +650,21 @@ impl LookUp<'_> {
     pub fn prefetch_state(&self, hash: u64) {
         let entry = self.table.entries[self.table.place_of(hash)].load(Relaxed);
         let number = (entry & self.table.numbers()).wrapping_sub(1) as usize;
-        if let Some(segment) = self.states.segments.get(number >> STATES_BITS) {
-            prefetch(&segment.packed, number % (1 << STATES_BITS) * self.states.words);
+        let states = self.states;
+        if let Some(segment) = states.segments.get(number / OF_SEGMENT) {
+            let inside = number % OF_SEGMENT;
+            if number < states.vectors_on_disk {
+                prefetch(&segment.marks, inside);
+            }
+            prefetch(&segment.packed, inside * states.words);
         }
     }
+}
+
+/// A number of words that is known when the program is compiled, or else the given one.
+#[inline(always)]
+pub(crate) fn known_or<const WORDS: usize>(words: usize) -> usize {
+    if WORDS == 0 { words } else { WORDS }
 }
 
 /// Whether two packed states are equal: they are too short for a call of `memcmp` to pay.
@@ -524,6 +693,13 @@ pub(crate) fn hash(packed: &[u32]) -> u64 {
     hash
 }
 
+/// The part of a hash that states on disk leave in memory: entries and places depend on other bits, unless the table is
+/// very small.
+#[inline]
+fn mark(hash: u64) -> u8 {
+    (hash >> 24) as u8
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -531,7 +707,7 @@ mod tests {
     #[test]
     fn there_are_no_more_notes_than_numbers() {
         Team::with(1, |team| {
-            let mut store = Store::new(1);
+            let mut store = Store::new(1, false);
             store.add_initial(&[7]);
             assert!(store.begin_round(10, team));
             assert!(!store.make_room(MOST_NUMBERS - 10, &mut [], team));

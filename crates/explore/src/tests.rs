@@ -362,3 +362,147 @@ fn what_the_model_keeps_counts() {
     assert_eq!(found.outcome, Outcome::MemoryLimit);
     assert!(found.statistics.bytes <= limits.bytes);
 }
+
+/// Everything that does not depend on memory.
+fn found_by(model: &dyn Model, found: &Exploration) -> impl PartialEq + use<> {
+    let states: Vec<_> = (0..found.states())
+        .map(|number| (found.state(model, StateId::new(number)), found.store.parent(number)))
+        .collect();
+    let statistics = Statistics { bytes: 0, disk_bytes: 0, ..found.statistics };
+    (states, format!("{:?}", found.lts), statistics, found.outcome.clone())
+}
+
+fn any_disk() -> Option<Disk> {
+    Some(Disk::in_folder(&std::env::temp_dir()).expect("a folder for temporary files"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn states_on_disk_are_the_same_states(
+        size in 500u32..6000, multiplier in 0u32..50, fan in 1u32..5,
+        count in 1usize..6, modulus in 2u32..5, seed: u64,
+        registers: bool, transitions: bool, share in 0usize..100,
+    ) {
+        let (arithmetic, values);
+        let model: &dyn Model = if registers {
+            values = Registers::new(count, modulus, seed);
+            &values
+        } else {
+            arithmetic = Arithmetic::new(size, multiplier, fan);
+            &arithmetic
+        };
+        let explored = |limits: &Limits| {
+            explore(model, limits, &Progress::new())
+        };
+        let limits = Limits { states: 6000, transitions, ..Limits::default() };
+        let plain = explored(&limits);
+        for threads in [1, 2, 3] {
+            let limits = Limits { threads, ..limits.clone() };
+            let all = explored(&limits);
+            prop_assert!(found_by(model, &all) == found_by(model, &plain));
+            // From nearly nothing of the states on disk to more than all of them.
+            let vectors = all.states() * (all.statistics.state_bytes + 4);
+            let bytes = all.statistics.bytes - vectors * share / 90;
+            let limits = Limits { bytes, ..limits };
+            let small = explored(&limits);
+            let found = explored(&Limits { disk: any_disk(), ..limits });
+            if found.outcome == Outcome::MemoryLimit {
+                prop_assert!(threads > 1 || found.states() >= small.states());
+                for number in 0..found.states() {
+                    let state = StateId::new(number);
+                    prop_assert_eq!(found.state(model, state), plain.state(model, state));
+                    prop_assert_eq!(found.store.parent(number), plain.store.parent(number));
+                }
+            } else {
+                prop_assert!(found_by(model, &found) == found_by(model, &plain));
+                // What several threads work with is not always equally large.
+                let has_to = threads == 1 && small.outcome == Outcome::MemoryLimit;
+                prop_assert!(!has_to || found.statistics.disk_bytes > 0);
+            }
+            prop_assert!(found.statistics.bytes <= bytes);
+        }
+    }
+}
+
+/// More states than are looked at, of two words each, with steps to states that were seen long ago.
+fn large() -> Arithmetic {
+    Arithmetic::new(1_000_000, 7, 3)
+}
+
+#[test]
+fn a_disk_leads_further_than_memory() {
+    let model = large();
+    for threads in [1, 2] {
+        let limits = Limits { states: 60_000, transitions: false, ..with_threads(threads) };
+        let explored = |bytes, disk| {
+            let limits = Limits { bytes, disk, ..limits.clone() };
+            explore(&model, &limits, &Progress::new())
+        };
+        let plain = explored(usize::MAX, None);
+        assert_eq!((plain.outcome.clone(), plain.statistics.disk_bytes), (Outcome::StateLimit, 0));
+        let bytes = plain.statistics.bytes - 30_000 * 12;
+        let small = explored(bytes, None);
+        assert_eq!(small.outcome, Outcome::MemoryLimit);
+        let found = explored(bytes, any_disk());
+        assert!(found_by(&model, &found) == found_by(&model, &plain));
+        let last = StateId::new(found.states() - 1);
+        assert_eq!(found.trace_to(&model, last), plain.trace_to(&model, last));
+        let on_disk = found.statistics.disk_bytes;
+        assert!((30_000 * 11..60_000 * 12).contains(&on_disk), "{on_disk}");
+        assert!(found.statistics.bytes <= bytes);
+        // The table does not move, and becomes much larger when it does: not every limit is one for states.
+        let further = (1..8).filter(|eighths| {
+            let bytes = plain.statistics.bytes / 8 * eighths;
+            let (small, found) = (explored(bytes, None), explored(bytes, any_disk()));
+            assert!(found.statistics.bytes <= bytes);
+            found.states() > small.states()
+        });
+        // What several threads work with is most of it for so few states.
+        assert!(further.count() > 1 || threads > 1);
+    }
+}
+
+#[test]
+fn compressed_states_move_to_disk() {
+    let model = Registers::new(9, 4, 0x0804_0200);
+    let limits = Limits { transitions: false, ..with_threads(1) };
+    let explored = |bytes, disk| {
+        let compressed = Compressed::new(&model).unwrap();
+        let limits = Limits { bytes, disk, ..limits.clone() };
+        let found = explore(&compressed, &limits, &Progress::new());
+        let states: Vec<_> = (0..found.states())
+            .map(|number| compressed.expanded(&found.state(&compressed, StateId::new(number))))
+            .collect();
+        (states, found.outcome, found.statistics)
+    };
+    let (states, outcome, statistics) = explored(usize::MAX, None);
+    assert_eq!(outcome, Outcome::Complete);
+    let found = explored(statistics.bytes - states.len() / 2 * 12, any_disk());
+    assert!(found.2.disk_bytes > 0);
+    assert!((states, outcome) == (found.0, found.1));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_leaves_an_honest_part() {
+    let model = large();
+    let limits = Limits { bytes: 1_000_000, transitions: false, ..with_threads(2) };
+    let explored = |limits: &Limits| explore(&model, limits, &Progress::new());
+    let small = explored(&limits);
+    assert_eq!(small.outcome, Outcome::MemoryLimit);
+    let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
+    let found = explored(&Limits { disk: Some(Disk::new(full)), ..limits });
+    let Outcome::DiskFailed(reason) = &found.outcome else { panic!("{:?}", found.outcome) };
+    assert!(reason.contains("No space left on device"), "{reason}");
+    assert_eq!((found.states(), found.statistics.disk_bytes), (small.states(), 0));
+    assert_eq!(found.statistics.transitions, small.statistics.transitions);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    assert!(Disk::in_folder(file.path()).is_err());
+    assert!(Disk::in_folder(&file.path().with_extension("not_there")).is_err());
+}

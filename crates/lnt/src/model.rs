@@ -16,8 +16,8 @@ use crate::compile::types::Shaping;
 use crate::compile::{Compiled, LITTLE_FUEL, Root, compile};
 use crate::run::{
     Condition, FIRST_OBSERVATION, LntWorker, Locality, Machine, Native, PackedLntWorker, Plan, Plans,
-    Shortcuts, Values, conditions, initial_state, localities, patterns_never_fail, print_frozen, print_value,
-    read_summary, silent, summary_mark,
+    Shortcuts, Values, conditions, initial_state, localities, print_frozen, print_value, read_summary,
+    silent, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -65,8 +65,6 @@ pub struct LntModel {
     pub(crate) conditions: Vec<Condition>,
     /// Whether values that nobody fixes are named by those who take them, rather than tried one by one.
     pub(crate) narrowing: bool,
-    /// Whether no pattern of an offer can fail: then the first part of a step that refuses it settles it.
-    pub(crate) harmless: bool,
     /// For each action, the most values that were named and tried for it at once, plus 1; 0 where it took none.
     pub(crate) named: Vec<AtomicU32>,
     pub(crate) tried: Vec<AtomicU32>,
@@ -152,7 +150,6 @@ impl LntModel {
             interrupted,
             shortcuts: Shortcuts::new(code),
             narrowing: shaping == Shaping::Fixed,
-            harmless: code.actions.iter().all(|action| patterns_never_fail(code, action)),
             named: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             tried: code.actions.iter().map(|_| AtomicU32::new(0)).collect(),
             remembered: AtomicUsize::new(0),
@@ -370,7 +367,7 @@ impl Model for LntModel {
 
     /// Only what was executed in a state that was looked at has an origin: the table of origins holds just that.
     fn fired(&self) -> Option<Vec<OriginId>> {
-        Some((0..self.provenance.origins().len() as u32).map(OriginId::from_raw).collect())
+        Some(self.provenance.origins().numbers().map(OriginId::from_raw).collect())
     }
 
     fn visible_gates(&self) -> Option<Vec<Gate>> {

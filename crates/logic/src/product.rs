@@ -5,7 +5,7 @@
 //! not depend on threads; what it is that ends the search is computed again ([`Product::conclude`]).
 
 use lts::{LabelId, OriginId};
-use model::{Layout, Model, ModelError, PackedWorker, Provenance, Slot, StateView, Step, Worker};
+use model::{Layout, Model, ModelError, PackedWorker, Provenance, Slot, StateView, Step, Steps, Worker};
 
 use crate::monitor::{Code, Monitor, Position, Watcher};
 use crate::verdict::CheckError;
@@ -141,6 +141,7 @@ impl Product<'_> {
             watcher: Watcher::new(self.monitor, self.model),
             own: vec![0; self.model.layout().words()],
             target: vec![0; self.layout.words()],
+            steps: Steps::new(self.model.layout().words(), true),
             labels: Vec::new(),
             rows: Vec::new(),
             leaves_out: false,
@@ -156,6 +157,8 @@ struct Watching<'m> {
     /// The model's part of the state, and the next state.
     own: Vec<u32>,
     target: Vec<u32>,
+    /// The model's steps from a state.
+    steps: Steps,
     /// The labels of a state's steps, where conditions ask for them.
     labels: Vec<LabelId>,
     /// The rows whose conditions hold.
@@ -165,6 +168,17 @@ struct Watching<'m> {
 
 impl PackedWorker for Watching<'_> {
     fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        self.watch(packed, emit)
+    }
+
+    fn add_steps(&mut self, packed: &[u32], steps: &mut Steps) -> Result<(), ModelError> {
+        self.watch(packed, |step| steps.push(step))
+    }
+}
+
+impl Watching<'_> {
+    /// Calls `emit` for every step out of a state, and tells the engine to stop where one decides.
+    fn watch(&mut self, packed: &[u32], mut emit: impl FnMut(Step<'_>)) -> Result<(), ModelError> {
         let (word, shift, mask) = self.product.place;
         let position = self.watcher.position(packed[word] >> shift & mask);
         if position.is_accepting() {
@@ -178,12 +192,13 @@ impl PackedWorker for Watching<'_> {
             own = &self.own;
         }
         choose_rows(&position, &mut *self.worker, &mut self.watcher, own, &mut self.labels, &mut self.rows)?;
-        let Self { worker, watcher, target, labels, rows, leaves_out, .. } = self;
+        let Self { worker, watcher, target, steps, labels, rows, leaves_out, .. } = self;
         let asked = !position.accepts.is_empty() && !position.at_deadlocks;
         labels.clear();
-        let (mut ends, mut decided, mut moves) = (false, false, false);
-        worker.successors(own, &mut |step| {
-            moves = true;
+        let (mut ends, mut decided) = (false, false);
+        steps.clear();
+        let result = worker.add_steps(own, steps);
+        for step in steps.iter() {
             if asked {
                 labels.push(step.label);
             }
@@ -212,8 +227,9 @@ impl PackedWorker for Watching<'_> {
                 }
             }
             *leaves_out |= !followed;
-        })?;
-        ends |= decided || (position.at_deadlocks && !moves);
+        }
+        result?;
+        ends |= decided || (position.at_deadlocks && steps.is_empty());
         if self.leaves_out {
             // Once is enough: others read what this writes.
             self.leaves_out = false;

@@ -87,7 +87,7 @@ fn search(
                 return Ok(Found { run: None, states, labels });
             }
             // Without transitions, memory ends where numbers do.
-            Outcome::StateLimit | Outcome::MemoryLimit => {
+            Outcome::StateLimit | Outcome::MemoryLimit | Outcome::DiskFailed(_) => {
                 return Err(stopped(Stop::States(options.max_states.min(states)), Vec::new()));
             }
             Outcome::TimeLimit | Outcome::Cancelled => return Err(stopped(Stop::Cancelled, Vec::new())),

@@ -109,7 +109,7 @@ impl MaudeModel {
     ) -> Result<Self, Stop> {
         let (marks, rule_marks) = marks_of(&code);
         let provenance = Provenance::new(marks);
-        let mut origins = provenance.origins().local();
+        let origins = provenance.origins().local();
         let origin_of = rule_marks
             .iter()
             .map(|rule| {

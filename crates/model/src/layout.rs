@@ -2,6 +2,9 @@
 
 use crate::{ModelError, Slot};
 
+/// Among so many words one with room for a field is looked for.
+const LOOKED_AT: usize = 16;
+
 /// The slots of a state vector and where each lies in its packed form.
 ///
 /// ```
@@ -29,20 +32,24 @@ struct Field {
 }
 
 impl Layout {
-    /// A layout for slots of these numbers of bits, 0 to 32 each; a field never crosses a word of 32 bits.
+    /// A layout for slots of these numbers of bits, 0 to 32 each; a field never crosses a word of 32 bits. It goes into the first
+    /// word with room for it, of the last few.
     pub fn new(bits: &[u32]) -> Self {
-        let (mut word, mut used) = (0, 0);
+        let mut used = vec![0];
         let mut fields = Vec::with_capacity(bits.len());
         for &bits in bits {
             debug_assert!(bits <= 32);
-            if used + bits > 32 {
-                (word, used) = (word + 1, 0);
+            let first = used.len().saturating_sub(LOOKED_AT);
+            let room = used[first..].iter().position(|used| used + bits <= 32);
+            let word = room.map_or(used.len(), |word| first + word);
+            if word == used.len() {
+                used.push(0);
             }
             let mask = ((1u64 << bits) - 1) as u32;
-            fields.push(Field { word, shift: used.min(31), mask });
-            used += bits;
+            fields.push(Field { word: word as u32, shift: used[word].min(31), mask });
+            used[word] += bits;
         }
-        Self { fields, words: word as usize + 1 }
+        Self { fields, words: used.len() }
     }
 
     /// How many slots a state has.

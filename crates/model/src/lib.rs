@@ -50,7 +50,8 @@ mod prefetch;
 mod probes;
 mod provenance;
 mod reader;
-mod rows;
+pub mod rows;
+mod steps;
 mod system;
 mod texts;
 
@@ -72,6 +73,7 @@ pub use probes::{Instrumented, Probes};
 pub use provenance::{Mark, MarkId, MarkKind, Provenance};
 pub use reader::{Described, StateReader, Withheld};
 pub use rows::{LocalRows, SharedRows};
+pub use steps::Steps;
 pub use system::SystemModel;
 pub use texts::{Folders, Found, Missing, NoTexts, Overlay, Text, Texts, read_text};
 
@@ -193,6 +195,12 @@ pub trait Worker: Send {
 pub trait PackedWorker: Send {
     /// Calls `emit` for every step out of a packed state, as [`Worker::successors`] does; targets are packed.
     fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError>;
+
+    /// Adds every step out of a packed state, in the same order; those before an error, too. Exploration asks this way:
+    /// a worker that saves a call for each step by it does so.
+    fn add_steps(&mut self, packed: &[u32], steps: &mut Steps) -> Result<(), ModelError> {
+        self.successors(packed, &mut |step| steps.push(step))
+    }
 }
 
 /// One step of a model.

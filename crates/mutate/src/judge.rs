@@ -116,7 +116,9 @@ impl Baseline<'_> {
                 None => Fate::Limit,
             },
             Outcome::Error { error, .. } => Fate::Error(error.message.clone()),
-            Outcome::StateLimit | Outcome::MemoryLimit | Outcome::TimeLimit => Fate::Limit,
+            Outcome::StateLimit | Outcome::MemoryLimit | Outcome::DiskFailed(_) | Outcome::TimeLimit => {
+                Fate::Limit
+            }
         };
         let mut judgement = Judgement { states: found.states() as u64, ..unknown(fate) };
         if judgement.fate == Fate::Equivalent {

@@ -86,6 +86,7 @@ impl FlatModel {
         let origin_of: Vec<OriginId> =
             flat.transitions.iter().map(|transition| mark_origins[transition.of]).collect();
         words.name(|transition| LabelId::from_raw(label_of[transition] + 1), &origin_of);
+        // Short rows have consecutive numbers: a label's number is that of the set with this label alone, and 1.
         let sets = SharedRows::new();
         sets.intern(&[]);
         for label in 0..labels.len() as u32 {

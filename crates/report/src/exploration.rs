@@ -30,6 +30,8 @@ pub struct Exploration {
     /// What limits on memory count: states, their table, transitions if they are kept, what threads work with and the
     /// values that the model keeps.
     pub bytes: u64,
+    /// How many bytes of states went to disk, and are not among those.
+    pub disk_bytes: u64,
     /// How long it took.
     pub seconds: f64,
     /// The most memory in use so far, where the system tells.
@@ -79,10 +81,16 @@ impl fmt::Display for Exploration {
             "bytes per state",
             // Of few states, most memory is room for more.
             match self.states {
-                MANY.. => format!("{} packed, {} in all", grouped(vector), grouped(self.bytes / self.states)),
+                MANY.. => {
+                    let part = if self.disk_bytes == 0 { "in all" } else { "in memory" };
+                    format!("{} packed, {} {part}", grouped(vector), grouped(self.bytes / self.states))
+                }
                 _ => format!("{} packed", grouped(vector)),
             },
         )?;
+        if self.disk_bytes != 0 {
+            row("on disk", bytes(self.disk_bytes))?;
+        }
         if !self.complete {
             row("complete", "no".into())?;
         }

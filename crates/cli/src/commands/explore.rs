@@ -1,18 +1,19 @@
 //! `watershed explore`: from a model to its transition system.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use explore::{Compressed, Exploration, Limits, Outcome, Statistics};
+use explore::{Compressed, Disk, Exploration, Limits, Outcome, Statistics};
 use lts::StateId;
 use model::{Model, ModelError};
 use source::Diagnostic;
 
 use crate::failure::{Answer, Failure};
 use crate::inputs::{ModelFile, ModelSource, write_lts, write_partial};
+use crate::memory::{available_bytes, peak_bytes};
 use crate::progress::with_progress;
-use crate::terminal::{Terminal, peak_bytes};
+use crate::terminal::Terminal;
 
 /// Generate the transition system of a model
 #[derive(Args)]
@@ -37,6 +38,10 @@ pub struct Explore {
     /// Stop before states, their table, transitions and values take more memory than this, in megabytes
     #[arg(long, value_name = "MB")]
     max_memory: Option<usize>,
+    /// Instead of stopping where --max-memory is reached, move states to a file in this folder, which is gone afterwards;
+    /// without --max-memory, from three quarters of the free memory on
+    #[arg(long, value_name = "DIR")]
+    disk: Option<PathBuf>,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
@@ -54,6 +59,7 @@ pub struct Explore {
 impl Explore {
     pub fn run(self, terminal: &Terminal) -> Result<Answer, Failure> {
         let start = Instant::now();
+        let disk = self.disk.as_deref().map(open_disk).transpose()?;
         let file = self.source.load(terminal, false)?;
         let concurrent = file.concurrent(self.concurrent)?;
         let model = concurrent.as_deref().map_or(file.model(), |model| model);
@@ -61,7 +67,8 @@ impl Explore {
         let model = compressed.as_ref().map_or(model, |compressed| compressed);
         let limits = Limits {
             states: self.max_states,
-            bytes: self.max_memory.map_or(usize::MAX, |megabytes| megabytes.saturating_mul(1_000_000)),
+            bytes: self.bytes()?,
+            disk,
             time: self.max_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             threads: 0,
             transitions: self.output.is_some(),
@@ -99,11 +106,34 @@ impl Explore {
                 Err(Failure { code: 1, diagnostics, sources: file.sources })
             }
             limit => {
-                terminal.remark(format!("partial result: {}", describe(limit)));
+                terminal.remark(format!("partial result: {}", describe(limit, &limits)));
                 Ok(Answer::Partial)
             }
         }
     }
+
+    /// How much memory the exploration may take.
+    fn bytes(&self) -> Result<usize, Failure> {
+        match (self.max_memory, &self.disk) {
+            (Some(megabytes), _) => Ok(megabytes.saturating_mul(MEGABYTE)),
+            (None, None) => Ok(usize::MAX),
+            (None, Some(_)) => match available_bytes() {
+                Some(free) => Ok(usize::try_from(free / 4 * 3).unwrap_or(usize::MAX)),
+                None => Err(Failure::wrong("the system does not tell how much memory is free")
+                    .help("say with `--max-memory MB` how much the states may take before they go to disk")),
+            },
+        }
+    }
+}
+
+const MEGABYTE: usize = 1_000_000;
+
+fn open_disk(folder: &Path) -> Result<Disk, Failure> {
+    Disk::in_folder(folder).map_err(|error| {
+        Failure::wrong(format!("can't create a file in {}: {error}", folder.display())).help(
+            "`--disk` takes a folder that exists and can be written, on a disk with room for the states",
+        )
+    })
 }
 
 /// More values than this, tried in every state, are worth a warning.
@@ -142,18 +172,29 @@ impl Explore {
     }
 }
 
-fn describe(outcome: &Outcome) -> &'static str {
-    match outcome {
+fn describe(outcome: &Outcome, limits: &Limits) -> String {
+    let text = match outcome {
         Outcome::StateLimit => "the state limit was reached (--max-states)",
+        Outcome::MemoryLimit if limits.disk.is_some() => {
+            let megabytes = limits.bytes / MEGABYTE;
+            return format!(
+                "the memory limit was reached (--max-memory, {megabytes} MB) by what stays in memory: the table of states, \
+                 transitions, values of the model"
+            );
+        }
         Outcome::MemoryLimit => "the memory limit was reached (--max-memory)",
+        Outcome::DiskFailed(reason) => {
+            return format!("no more states could be moved from memory to disk (--disk): {reason}");
+        }
         Outcome::TimeLimit => "the time limit was reached (--max-time)",
         Outcome::Cancelled => "cancelled",
         Outcome::Complete | Outcome::Error { .. } => "",
-    }
+    };
+    text.to_owned()
 }
 
 fn summary(found: &Exploration, start: Instant) -> report::Exploration {
-    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, bytes } =
+    let Statistics { transitions, deadlocks, expanded, depth, widest_level, state_bytes, bytes, disk_bytes } =
         found.statistics;
     let seconds = start.elapsed().as_secs_f64();
     report::Exploration {
@@ -167,6 +208,7 @@ fn summary(found: &Exploration, start: Instant) -> report::Exploration {
         widest_level: widest_level as u64,
         state_bytes: state_bytes as u64,
         bytes: bytes as u64,
+        disk_bytes: disk_bytes as u64,
         seconds,
         peak_bytes: peak_bytes(),
         error: None,

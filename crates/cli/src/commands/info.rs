@@ -10,7 +10,8 @@ use report::LabelUse;
 use crate::arguments::{Reading, Transform};
 use crate::failure::{Answer, Failure};
 use crate::inputs::read_part;
-use crate::terminal::{Terminal, peak_bytes};
+use crate::memory::peak_bytes;
+use crate::terminal::Terminal;
 
 /// Show the size and shape of a transition system
 #[derive(Args)]

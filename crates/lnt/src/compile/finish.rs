@@ -236,6 +236,7 @@ impl Compiler<'_> {
             dead_slots
                 .push(locations.map(|location| self.dead_slots(location.address, &own, &live)).collect());
         }
+        let kept = self.kept_slots(&dead_slots);
         for (number, dead_slots) in dead_slots.into_iter().enumerate() {
             for (at, dead) in dead_slots.into_iter().enumerate() {
                 let address = self.code.regions[number].locations[at].address;
@@ -244,6 +245,51 @@ impl Compiler<'_> {
                 (location.dead, location.names) = (dead, names);
             }
         }
+        for (bits, kept) in self.code.slot_bits.iter_mut().zip(kept) {
+            *bits = if kept { *bits } else { 0 };
+        }
+    }
+
+    /// The slots that may not be 0 in some state: those that are not dead wherever a region rests that has them, and those that
+    /// others write, perhaps while it rests. All others take no bits of a state.
+    fn kept_slots(&self, dead_slots: &[Vec<Vec<u32>>]) -> Vec<bool> {
+        let code = &self.code;
+        let words = |ty: TypeId| self.types[ty.index()].words();
+        let mut kept = vec![false; code.slot_bits.len()];
+        let mut owners: Vec<Vec<u32>> = vec![Vec::new(); code.slot_bits.len()];
+        for (number, (region, dead_slots)) in code.regions.iter().zip(dead_slots).enumerate() {
+            kept[region.counter as usize] = true;
+            for slot in own_slots(code, &self.types, number) {
+                owners[slot as usize].push(number as u32);
+                kept[slot as usize] |= dead_slots.iter().any(|dead| dead.binary_search(&slot).is_err());
+            }
+        }
+        let mut writes = |region: Option<u32>, slots: Range<u32>| {
+            for slot in slots {
+                kept[slot as usize] |= !region.is_some_and(|region| owners[slot as usize].contains(&region));
+            }
+        };
+        for (at, op) in code.ops.iter().enumerate() {
+            let slots = match *op {
+                Op::StoreSlot(slot) => slot..slot + 1,
+                Op::StoreSlots(slot, count) => slot..slot + count,
+                Op::AnyValue(slot, ty) => slot..slot + words(ty),
+                Op::StoreElement(part) => {
+                    let (slot, count) = code.parts[part as usize].whole;
+                    slot..slot + count
+                }
+                _ => continue,
+            };
+            writes(self.op_workers[at], slots);
+        }
+        for action in &code.actions {
+            for &(offer, ty) in &action.offers {
+                if let OfferCode::Variable(slot) = offer {
+                    writes(Some(action.region), slot..slot + words(ty));
+                }
+            }
+        }
+        kept
     }
 
     /// The named slots of a region that have a value at an address: those of the call at hand and of its callers. The

@@ -129,6 +129,9 @@ struct Compiler<'p> {
     /// The region whose code is being written; none for functions and for code of values.
     region: Option<u32>,
     op_regions: Vec<Option<u32>>,
+    /// The region that each instruction works for: its own, or the one of the action whose pattern, guard or offer it is part of.
+    op_workers: Vec<Option<u32>>,
+    works_for: Option<u32>,
     /// The frame of the process or branch whose code is being written.
     frame: Option<usize>,
     op_frames: Vec<Option<usize>>,
@@ -201,6 +204,8 @@ impl<'p> Compiler<'p> {
             labels: Vec::new(),
             region: None,
             op_regions: Vec::new(),
+            op_workers: Vec::new(),
+            works_for: None,
             frame: None,
             op_frames: Vec::new(),
             marks_wanted: marks,
@@ -244,6 +249,7 @@ impl<'p> Compiler<'p> {
         self.code.ops.push(op);
         self.code.spans.push(span);
         self.op_regions.push(self.region);
+        self.op_workers.push(self.region.or(self.works_for));
         self.op_frames.push(self.frame);
     }
 
@@ -352,8 +358,10 @@ impl<'p> Compiler<'p> {
         let start = self.new_label();
         self.place(start);
         let region = self.region.take();
+        self.works_for = region;
         write(self);
         self.emit(Op::Done, span);
+        self.works_for = None;
         self.region = region;
         self.place(around);
         start

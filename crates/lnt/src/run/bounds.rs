@@ -4,7 +4,7 @@ use crate::compile::Compiled;
 use crate::compile::code::OfferCode;
 use crate::run::rendezvous::{Leg, Participant};
 use crate::run::successors::patterns_never_fail;
-use crate::run::symbolic::{Path, Word, asked_first, having_received, necessary, received};
+use crate::run::symbolic::{Path, Word, having_received, necessary, received};
 
 /// A bound on a value: a word, or what a slot has, or what one of some slots has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,12 +108,10 @@ pub fn bounds(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     let (code, types) = (&compiled.code, &compiled.types);
     let mut found = vec![Bounds::default(); open.len()];
     let action = |one: &Participant| &code.actions[one.action as usize];
-    if !participants.iter().all(|one| patterns_never_fail(code, action(one))) {
-        return found;
-    }
     // What silent ways do to slots is not known.
     let are_kept = participants.iter().all(|one| one.way.is_empty());
-    for (_, one) in asked_first(code, participants) {
+    // What a participant refuses is no error of another's.
+    for one in participants.iter().filter(|one| patterns_never_fail(code, action(one))) {
         let Some(guard) = action(one).guard else { continue };
         let offers = &action(one).offers;
         let Some(path) = having_received(code, types, offers) else { continue };

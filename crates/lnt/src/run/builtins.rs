@@ -342,6 +342,83 @@ impl Values<'_> {
         Ok(())
     }
 
+    /// Applies an operation on lists and sets that are rows, or drafts of rows, whose result is one too: a draft, if it may be one.
+    /// Nothing where it fails.
+    pub fn change_rows(
+        &mut self,
+        application: &Application,
+        operands: &[u32],
+        may_be_draft: bool,
+    ) -> Option<u32> {
+        let Application { operation, operand, second, result, .. } = *application;
+        let (a, b) = operands.split_at(self.types[operand.index()].leaves.len());
+        let &first = b.first()?;
+        let stride = self.types[result.index()].element.words.max(1) as usize;
+        match operation {
+            Builtin::Cons | Builtin::Insert | Builtin::Append => {
+                let Kind::List { element, sorted, set } = *self.kind(result) else { return None };
+                let row = self.row(first);
+                // A set that has the element already stays as it is, in its order.
+                if set && row.chunks_exact(stride).any(|one| one == a) {
+                    return Some(self.settle_unless(may_be_draft, first));
+                }
+                let at = match operation {
+                    _ if sorted => {
+                        let element_at = |at: usize| &row[at * stride..(at + 1) * stride];
+                        let less = |at: usize| self.compare(element, element_at(at), a).is_lt();
+                        partition_point(row.len() / stride, less) * stride
+                    }
+                    Builtin::Append => row.len(),
+                    _ => 0,
+                };
+                Some(self.build_draft(may_be_draft, |values, scratch| {
+                    let (before, behind) = values.row(first).split_at(at);
+                    scratch.extend_from_slice(before);
+                    scratch.extend_from_slice(a);
+                    scratch.extend_from_slice(behind);
+                }))
+            }
+            Builtin::Remove => Some(self.build_row(may_be_draft, |values, scratch| {
+                let others = values.row(first).chunks_exact(stride).filter(|&one| one != a);
+                others.for_each(|one| scratch.extend_from_slice(one));
+            })),
+            Builtin::Delete => {
+                let position = usize::try_from(self.number(second, first) - 1).ok()?;
+                (position < self.row(a[0]).len() / stride).then(|| {
+                    self.build_row(may_be_draft, |values, scratch| {
+                        let row = values.row(a[0]);
+                        scratch.extend_from_slice(&row[..position * stride]);
+                        scratch.extend_from_slice(&row[(position + 1) * stride..]);
+                    })
+                })
+            }
+            Builtin::Intersection | Builtin::Difference => {
+                let keep = operation == Builtin::Intersection;
+                Some(self.build_row(may_be_draft, |values, scratch| {
+                    let others = values.row(first);
+                    let own = values.row(a[0]).chunks_exact(stride);
+                    let kept =
+                        own.filter(|&one| others.chunks_exact(stride).any(|other| other == one) == keep);
+                    kept.for_each(|one| scratch.extend_from_slice(one));
+                }))
+            }
+            Builtin::Union if self.is_row_in_order(result) => {
+                Some(self.build_row(may_be_draft, |values, scratch| {
+                    merge(values.row(a[0]), values.row(first), stride, scratch);
+                }))
+            }
+            Builtin::Union | Builtin::Concatenate => Some(self.build_row(may_be_draft, |values, scratch| {
+                scratch.extend_from_slice(values.row(a[0]));
+                scratch.extend_from_slice(values.row(first));
+                if operation == Builtin::Union {
+                    remove_repeats(scratch, stride);
+                }
+                values.normalise(result, scratch);
+            })),
+            _ => None,
+        }
+    }
+
     /// Operations on sorted sets that are masks, where they take an instruction or two.
     #[inline]
     fn apply_mask(&self, application: &Application, a: &[u32], b: &[u32]) -> Option<u32> {

@@ -3,7 +3,7 @@
 //! A draft is known by a number that no stored row has, until it is settled. Machine code takes words from the front of drafts
 //! and puts words there itself, so what it has to know lies in one table of words: first how many drafts there are and where the
 //! newest words begin, then [`STRIDE`] words for each draft. Drafts whose words belong together share them: those without their
-//! first words, and those with a word in front of the newest one.
+//! first words, those with a word in front of the newest one, and those with a word behind the last one that got one.
 
 use super::edits::Change;
 
@@ -45,9 +45,12 @@ pub fn place(words: &[u32]) -> u64 {
 pub struct Drafts {
     /// Empty until somebody asks for it.
     table: Vec<u64>,
-    /// The words of drafts, from the last ones to the first: a word in front of the newest draft goes in front of its words,
-    /// wherever others still need those. Never moved once it is there.
+    /// The words of drafts. In the first half from the last ones to the first: a word in front of the newest draft goes in front of
+    /// its words, wherever others still need those. In the second half those that got a word behind them, from the first ones
+    /// on. Never moved once it is there.
     drafted: Vec<u32>,
+    /// Where the words end that are used in the second half.
+    appended: usize,
 }
 
 /// The words of a draft.
@@ -71,7 +74,7 @@ impl Drafts {
     #[cold]
     fn make(&mut self) {
         self.table = vec![0; STRIDE * (MOST_DRAFTS + 1)];
-        self.drafted = vec![0; MOST_DRAFTED];
+        self.drafted = vec![0; 2 * MOST_DRAFTED];
         self.forget();
     }
 
@@ -80,6 +83,7 @@ impl Drafts {
     pub fn forget(&mut self) {
         if let [count, newest, ..] = &mut self.table[..] {
             (*count, *newest) = (0, MOST_DRAFTED as u64);
+            self.appended = MOST_DRAFTED;
         }
     }
 
@@ -161,6 +165,32 @@ impl Drafts {
         self.table[NEWEST] = u64::from(newest);
         let place = place(&self.drafted[newest as usize..end as usize]);
         self.add(place, words - 1, None)
+    }
+
+    /// A word behind a draft with words of its own.
+    #[inline]
+    pub fn add_append(&mut self, draft: u32, word: u32) -> Option<u32> {
+        let words = self.entry(draft)?[WORDS];
+        let (first, end) = (words as u32 as usize, (words >> 32) as usize);
+        let is_room = |drafts: &Self, words: usize| {
+            drafts.appended + words <= drafts.drafted.len() && drafts.count() < MOST_DRAFTS
+        };
+        if end >= FIRST_DRAFT as usize || first > end {
+            return None;
+        }
+        let first = match end == self.appended {
+            true if is_room(self, 1) => first,
+            false if is_room(self, end - first + 1) => {
+                self.drafted.copy_within(first..end, self.appended);
+                self.appended += end - first;
+                self.appended - (end - first)
+            }
+            _ => return None,
+        };
+        self.drafted[self.appended] = word;
+        self.appended += 1;
+        let place = place(&self.drafted[first..self.appended]);
+        self.add(place, (self.appended as u64) << 32 | first as u64, None)
     }
 
     #[inline]

@@ -2,6 +2,8 @@
 //! here takes one look; making the new row and looking it up takes several. For sets it did not pay: they are changed in too many
 //! ways.
 
+use model::LocalRows;
+
 /// A change of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -11,15 +13,17 @@ pub enum Change {
     Append,
     /// As many words as the number that goes with it are taken away in front.
     Tail,
+    /// An element is taken away that begins with the word of that number. Rows themselves remember that.
+    Without,
 }
 
 impl Change {
     /// All of them, in order.
-    pub const ALL: [Change; 3] = [Change::Cons, Change::Append, Change::Tail];
+    pub const ALL: [Change; 4] = [Change::Cons, Change::Append, Change::Tail, Change::Without];
 }
 
 /// Of rows up to this number, it is known by their numbers which rows are left without their first words.
-pub const MOST_TAILS: usize = 1 << 18;
+pub const MOST_TAILS: usize = 1 << 20;
 
 /// A change with its result.
 #[derive(Clone, Copy)]
@@ -43,7 +47,7 @@ pub struct Edits {
     /// Empty until something is remembered.
     known: Vec<Edit>,
     /// By kind of change.
-    worth: [Worth; 3],
+    worth: [Worth; 4],
     /// What rows are without one word, by their numbers: 1 more than the numbers of those, or 0. Never moved once it is there.
     tails: Vec<u32>,
 }
@@ -90,6 +94,20 @@ impl Edits {
             self.known = vec![NOTHING; MEMORY];
         }
         self.known[place(change, row, word)] = Edit { row, word, change: Some(change), result };
+    }
+
+    /// Remembers how a row was made that is stored now.
+    #[inline]
+    pub fn remember_made(
+        &mut self,
+        rows: &LocalRows<'_>,
+        (change, row, word): (Change, u32, u32),
+        result: u32,
+    ) {
+        match change {
+            Change::Without => rows.remember_without(row, word as usize, result),
+            _ => self.remember(change, row, word, result),
+        }
     }
 
     fn remember_tail(&mut self, row: usize, tail: u32) {

@@ -42,6 +42,9 @@ impl Locality {
         for &slot in &slots {
             let (word, shift, mask) = layout.place(slot as usize);
             let width = mask.count_ones();
+            if width == 0 {
+                continue;
+            }
             match pieces.last_mut() {
                 Some(last) if last.word == word && last.shift + last.mask.count_ones() == shift => {
                     last.mask |= mask << last.mask.count_ones();

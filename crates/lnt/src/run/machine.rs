@@ -62,8 +62,6 @@ pub struct Machine<'a> {
     by_hand: usize,
     /// The results of functions that machine code keeps in tables.
     pub(super) tables: Vec<u32>,
-    /// Where rows lie, as far as machine code has asked for them.
-    pub(super) near_rows: Vec<u64>,
     /// Results of functions that are remembered.
     pub(super) results: Results,
     /// The marks of constructs that have fired.
@@ -92,7 +90,6 @@ impl<'a> Machine<'a> {
             by_hand: usize::MAX,
             results: Results::default(),
             tables: Vec::new(),
-            near_rows: Vec::new(),
             marks: Vec::new(),
             observations: compiled.observations.local(),
             observed: vec![0, 0],

@@ -33,5 +33,5 @@ pub use print::{print_frozen, print_value};
 pub use rendezvous::silent;
 pub use shortcuts::Shortcuts;
 pub use successors::{LntWorker, PackedLntWorker, initial_state};
-pub(crate) use successors::{Plan, Plans, patterns_never_fail};
+pub(crate) use successors::{Plan, Plans};
 pub use values::Values;

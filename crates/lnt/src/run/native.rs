@@ -16,16 +16,20 @@
 //!   checks; words of the machine's `io`, which is longer than any piece needs, as [`translate`] sees to, and which
 //!   helpers leave alone; and stack slots of its own.
 //!   Indices are compared with the bounds of their arrays before they are used.
-//! - Native code reads words of rows where `Machine::note_row` says that these lie, after a comparison with their lengths.
-//!   Rows are never moved or changed, and live as long as the program that the machine borrows.
+//! - Native code reads words of rows where their numbers say that these lie, after a comparison with their lengths. All numbers
+//!   that it gets are those of rows: the table of rows has handed them out, and the words before them. Rows are never moved or
+//!   changed, and live as long as the program that the machine borrows.
 //! - Of drafts it reads words where their table says that these lie, after a comparison with their lengths. It adds entries
 //!   to that table as long as there is room, and writes a word in front of words of drafts only if the table says that it is
 //!   the one before the newest. Both lie in memory of their own, which is neither moved nor freed while native code runs; drafts
 //!   are forgotten before it runs, never meanwhile.
 //! - Of remembered results it reads entries whose numbers have [`super::results::MEMORY_BITS`] bits, as many as there are, and it
 //!   counts answers in the entry of a function. Both tables are made before it runs, and never moved.
+//! - Code that unpacks states reads and writes the words and slots of the layout; `Native::unpack` sees to their lengths.
 //! - A rendezvous gets more slices: a copy of the state, the packed state, a list of values, and room for as many records
 //!   as it tries combinations of values; `Native::meet` sees to their lengths.
+//! - Native code takes memory of its thread's stack: it calls no function once it has taken [`MOST_STACK`] bytes, and what a
+//!   function keeps in memory takes no more than that either: `translate` leaves larger ones out.
 //! - `context` holds a pointer to the machine that `run` borrows mutably. While native code runs nobody else uses
 //!   that borrow, and each helper ends its own before it returns.
 //! - Helpers don't unwind: what they call returns errors instead of panicking.
@@ -34,6 +38,8 @@
 mod translate;
 
 use std::ffi::c_void;
+use std::num::NonZero;
+use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Mutex};
 
 use cranelift_jit::JITModule;
@@ -51,8 +57,9 @@ pub use translate::Opening;
 
 /// The words that go in and out of a piece of code, at most.
 const MOST_WORDS: usize = 1024;
-/// Calls that are nested deeper are left to the interpreter.
-const DEEPEST: u32 = 200;
+/// Calls that are nested so deep that they take more bytes of the thread's stack are left to the interpreter: a small part of what
+/// threads have, so that there is room for one more frame, however large, and for helpers.
+const MOST_STACK: usize = 1 << 18;
 /// Jumps and calls, before the interpreter has a look.
 const FUEL: u32 = 500_000;
 
@@ -68,14 +75,23 @@ type NativeCode = unsafe extern "C" fn(*mut Context, *mut u32, *mut u32) -> i32;
 type MeetingCode =
     unsafe extern "C" fn(*mut Context, *mut u32, *const u32, *const u32, *mut u32, *const u32, u32) -> i32;
 
+/// Takes a packed state, and two places for it unpacked.
+type UnpackingCode = unsafe extern "C" fn(*const u32, *mut u32, *mut u32) -> i32;
+
+/// Code that was built with that signature.
+fn unpacking_code(code: *const u8) -> UnpackingCode {
+    // SAFETY: see the module's head; `translate` alone calls this.
+    unsafe { std::mem::transmute::<*const u8, UnpackingCode>(code) }
+}
+
 /// What native code shares with its helpers.
 #[repr(C)]
 struct Context {
     machine: *mut c_void,
     /// The results of functions that are kept in tables, [`UNKNOWN`] where there is none yet.
     tables: *mut u32,
-    /// For rows below [`NEAR_ROWS`], where they lie and how long they are; 0 where nobody has asked yet.
-    near_rows: *const u64,
+    /// Where chunks of rows are: see [`model::SharedRows::addresses`].
+    chunks: *const AtomicPtr<u32>,
     /// The table of drafts: see [`super::drafts`].
     drafts: *mut u64,
     /// Results of functions, and for each function how often it was asked for them.
@@ -83,8 +99,9 @@ struct Context {
     asked: *mut Asked,
     /// What rows with small numbers are without their first words, 1 more than their numbers; 0 where that is not known.
     tails: *const u32,
+    /// No function is called with the stack's end below this address.
+    stack_limit: usize,
     fuel: u32,
-    depth: u32,
     /// Where records begin.
     first_record: u32,
     /// How many values the last exception was raised with, and how many words these have.
@@ -94,20 +111,22 @@ struct Context {
 impl Context {
     #[inline(always)]
     fn new(machine: &mut Machine<'_>) -> Self {
-        if machine.near_rows.is_empty() {
+        if !machine.has_tables() {
             machine.make_tables();
         }
         let (results, asked) = machine.results.tables();
+        // The stack grows downwards from about here.
+        let here = std::ptr::from_ref(&results).addr();
         Self {
+            stack_limit: here.saturating_sub(MOST_STACK),
             results,
             asked,
             drafts: machine.values.forget_drafts().as_mut_ptr(),
             tables: machine.tables.as_mut_ptr(),
-            near_rows: machine.near_rows.as_ptr(),
+            chunks: machine.values.chunks().as_ptr(),
             tails: machine.values.tails().as_ptr(),
             machine: std::ptr::from_mut(machine).cast(),
             fuel: FUEL,
-            depth: 0,
             first_record: 0,
             raised: [0; 2],
         }
@@ -116,18 +135,25 @@ impl Context {
     /// Prepares for another call, whose records begin there.
     #[inline(always)]
     fn begin(&mut self, first_record: usize) {
-        // SAFETY: see the module's head; no native code runs.
-        self.drafts = unsafe { machine(self) }.values.forget_drafts().as_mut_ptr();
-        (self.fuel, self.depth) = (FUEL, 0);
+        // SAFETY: see the module's head; no native code runs. The table begins with the number of drafts.
+        if unsafe { *self.drafts } != 0 {
+            // SAFETY: as above.
+            self.drafts = unsafe { machine(self) }.values.forget_drafts().as_mut_ptr();
+        }
+        self.fuel = FUEL;
         self.first_record = first_record as u32;
     }
 }
 
 impl Machine<'_> {
+    #[inline(always)]
+    fn has_tables(&self) -> bool {
+        self.results.are_made() && self.tables.len() == self.code.tabled as usize
+    }
+
     #[cold]
     fn make_tables(&mut self) {
         self.tables = vec![UNKNOWN; self.code.tabled as usize];
-        self.near_rows = vec![0; NEAR_ROWS];
         if !self.results.are_made() {
             self.results.make(self.code.functions.len());
         }
@@ -136,16 +162,6 @@ impl Machine<'_> {
 
 /// What a table of results has where none is known; a result that looks like this is computed each time.
 const UNKNOWN: u32 = u32::MAX;
-
-/// Rows with smaller numbers are read by native code itself.
-const NEAR_ROWS: usize = 1 << 20;
-impl Machine<'_> {
-    /// Notes where a row lies, for native code. Rows without words, very long ones and drafts are left to helpers.
-    fn note_row(&mut self, row: u32) {
-        let Some(place) = self.near_rows.get_mut(row as usize) else { return };
-        *place = super::drafts::place(self.values.kept_row(row));
-    }
-}
 
 /// A piece of native code.
 #[derive(Clone, Copy)]
@@ -224,6 +240,16 @@ impl MeetingPiece {
     }
 }
 
+/// A rendezvous without values to be looked for.
+#[derive(Clone, Copy)]
+struct Fixed {
+    /// Nothing if it has such values, or was not translated.
+    code: Option<MeetingCode>,
+    /// How many words a record has, and all of them together at most.
+    record: u32,
+    room: usize,
+}
+
 /// What a rendezvous works on.
 pub struct Meeting<'m> {
     /// The unpacked state; it is left as it is.
@@ -247,12 +273,12 @@ pub struct Met {
     pub steps: u32,
 }
 
-/// Rendezvous and probes to be translated.
+/// Rendezvous and scouts to be translated.
 #[derive(Clone, Copy)]
 pub struct Chosen<'c> {
     /// Those of a configuration.
     pub configuration: &'c Configuration,
-    /// Which of the rendezvous, and behind them which of the probes.
+    /// Which of the rendezvous, and behind them which of the scouts.
     pub which: &'c [bool],
 }
 
@@ -263,14 +289,17 @@ pub struct Native {
     pieces: Vec<Piece>,
     /// By function.
     functions: Vec<Option<Piece>>,
-    /// By rendezvous and by probe of a configuration.
+    /// By rendezvous and by scout of a configuration.
     meetings: Vec<Option<MeetingPiece>>,
-    probes: Vec<Option<MeetingPiece>>,
+    scouts: Vec<Option<MeetingPiece>>,
+    /// What is needed of rendezvous one after the other.
+    fixed: Vec<Fixed>,
+    unpack: Option<UnpackingCode>,
     /// The slots of a state, and the words of a packed one.
     width: usize,
     words: usize,
     module: Mutex<Option<JITModule>>,
-    /// What some of the rendezvous and probes are part of.
+    /// What some of the rendezvous and scouts are part of.
     _before: Option<Arc<Native>>,
 }
 
@@ -286,7 +315,7 @@ impl Native {
         translate::translate(compiled, layout, chosen, quickly)
     }
 
-    /// This with the rendezvous and probes that were translated before, for the same configuration.
+    /// This with the rendezvous and scouts that were translated before, for the same configuration.
     pub fn extending(mut self, before: Arc<Self>) -> Self {
         let fill = |own: &mut [Option<MeetingPiece>], others: &[Option<MeetingPiece>]| {
             for (own, other) in own.iter_mut().zip(others) {
@@ -296,9 +325,34 @@ impl Native {
             }
         };
         fill(&mut self.meetings, &before.meetings);
-        fill(&mut self.probes, &before.probes);
+        fill(&mut self.scouts, &before.scouts);
         self._before = Some(before);
+        self.list_fixed();
         self
+    }
+
+    fn list_fixed(&mut self) {
+        let fixed = |piece: &Option<MeetingPiece>| match piece {
+            Some(piece) if !piece.listed => Fixed {
+                code: Some(piece.code),
+                record: piece.record,
+                room: piece.most as usize * piece.record as usize,
+            },
+            _ => Fixed { code: None, record: 0, room: 0 },
+        };
+        self.fixed = self.meetings.iter().map(fixed).collect();
+    }
+
+    /// Unpacks a state to two places; false if there is no code for that.
+    #[inline]
+    pub fn unpack(&self, packed: &[u32], state: &mut [u32], copy: &mut [u32]) -> bool {
+        let Some(unpack) = self.unpack else { return false };
+        if packed.len() < self.words || state.len() < self.width || copy.len() < self.width {
+            return false;
+        }
+        // SAFETY: see the module's head.
+        unsafe { unpack(packed.as_ptr(), state.as_mut_ptr(), copy.as_mut_ptr()) };
+        true
     }
 
     /// A rendezvous of the configuration, if it could be translated.
@@ -307,9 +361,10 @@ impl Native {
         self.meetings[number].as_ref()
     }
 
-    /// A probe of the configuration.
-    pub fn probe_of(&self, number: usize) -> Option<&MeetingPiece> {
-        self.probes[number].as_ref()
+    /// A scout of the configuration: in the place of a number of steps it gives a bit for each of its ways that is open.
+    #[inline]
+    pub fn scout_of(&self, number: usize) -> Option<&MeetingPiece> {
+        self.scouts[number].as_ref()
     }
 
     /// Writes records of all steps of a rendezvous. Gives how many there are; nothing if that has to be found out
@@ -362,26 +417,22 @@ impl Native {
         let mut context = Context::new(machine);
         let (state, before, packed) = (state.as_mut_ptr(), before.as_ptr(), packed.as_ptr());
         let mut end = first;
-        while *set != 0 {
-            let number = offset + set.trailing_zeros() as usize;
-            let Some(Some(piece)) = self.meetings.get(number) else { break };
-            if piece.listed {
-                break;
-            }
-            *set &= *set - 1;
-            let room = end + piece.most as usize * piece.record as usize;
+        while let Some(left) = NonZero::new(*set) {
+            let number = offset + left.trailing_zeros() as usize;
+            let Some(&Fixed { code: Some(code), record, room }) = self.fixed.get(number) else { break };
+            *set = left.get() & (left.get() - 1);
+            let room = end + room;
             if records.len() < room {
                 records.resize(room, 0);
             }
             context.begin(end);
             let out = records[end..room].as_mut_ptr();
             // SAFETY: see the module's head.
-            let count =
-                unsafe { (piece.code)(&raw mut context, state, before, packed, out, list.as_ptr(), 1) };
-            let steps = usize::try_from(count).ok()?;
-            if steps > 0 {
-                met.push(Met { number: number as u32, first: end as u32, steps: steps as u32 });
-                end += steps * piece.record as usize;
+            let count = unsafe { code(&raw mut context, state, before, packed, out, list.as_ptr(), 1) };
+            if count != 0 {
+                let steps = u32::try_from(count).ok()?;
+                met.push(Met { number: number as u32, first: end as u32, steps });
+                end += steps as usize * record as usize;
             }
         }
         Some(end)
@@ -517,19 +568,17 @@ extern "C" fn help(context: *mut Context, at: u32, words: *mut u32, inputs: u32,
     i32::from(!done)
 }
 
-/// A word of a row. The row is found without this helper from now on.
+/// A word of a row.
 extern "C" fn component(context: *mut Context, row: u32, position: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.note_row(row);
     machine.values.row(row).get(position as usize).copied().unwrap_or(0)
 }
 
-/// How many words a row has. The row is found without this helper from now on.
+/// How many words a row has.
 extern "C" fn row_length(context: *mut Context, row: u32) -> u32 {
     // SAFETY: see the module's head.
     let machine = unsafe { machine(context) };
-    machine.note_row(row);
     machine.values.row(row).len() as u32
 }
 
@@ -644,6 +693,13 @@ extern "C" fn row_member(context: *mut Context, word: u32, row: u32) -> u32 {
     u32::from(machine.values.row(row).contains(&word))
 }
 
+/// Whether a row has an element of some words, in whatever order it is.
+extern "C" fn row_member_anywhere(context: *mut Context, words: *const u32, count: u32, row: u32) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
+    u32::from(machine.values.row(row).chunks_exact(words.len()).any(|one| one == words))
+}
+
 /// Whether a row in ascending order has an element of some words.
 extern "C" fn row_member_wide(context: *mut Context, words: *const u32, count: u32, row: u32) -> u32 {
     // SAFETY: see the module's head; the stack slot behind `words` has as many.
@@ -684,18 +740,9 @@ extern "C" fn row_remove(
     // SAFETY: see the module's head; the stack slot behind `words` has as many.
     let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
     let is_draft = machine.values.may_be_draft(is_draft);
-    let known = machine.values.row(row);
-    match find_in_order(known, words) {
+    match find_in_order(machine.values.row(row), words) {
         Err(_) => machine.values.settle_unless(is_draft, row),
-        Ok(at) => {
-            // No draft is empty.
-            let is_draft = is_draft && known.len() > words.len();
-            machine.values.build_draft(is_draft, |values, scratch| {
-                let known = values.row(row);
-                scratch.extend_from_slice(&known[..at]);
-                scratch.extend_from_slice(&known[at + words.len()..]);
-            })
-        }
+        Ok(at) => machine.values.without(row, at, words.len(), is_draft),
     }
 }
 
@@ -712,6 +759,45 @@ extern "C" fn apply(context: *mut Context, number: u32, words: *mut u32, count: 
         }
         Err(_) => 1,
     }
+}
+
+/// Applies a predefined operation to rows that may be drafts; 0 if that went well, and then the row is the first word.
+extern "C" fn change_rows(
+    context: *mut Context,
+    number: u32,
+    words: *mut u32,
+    count: u32,
+    is_draft: u32,
+) -> i32 {
+    // SAFETY: see the module's head; `words` are the operands.
+    let (machine, words) =
+        unsafe { (machine(context), std::slice::from_raw_parts_mut(words, count as usize)) };
+    let application = &machine.code.applications[number as usize];
+    let is_draft = machine.values.may_be_draft(is_draft);
+    match machine.values.change_rows(application, words, is_draft) {
+        Some(row) => {
+            words[0] = row;
+            0
+        }
+        None => 1,
+    }
+}
+
+/// A row of elements, in the order that its type keeps.
+extern "C" fn collect_row(
+    context: *mut Context,
+    ty: u32,
+    words: *const u32,
+    count: u32,
+    is_draft: u32,
+) -> u32 {
+    // SAFETY: see the module's head; the stack slot behind `words` has as many.
+    let (machine, words) = unsafe { (machine(context), std::slice::from_raw_parts(words, count as usize)) };
+    let is_draft = machine.values.may_be_draft(is_draft);
+    machine.values.build_row(is_draft, |values, row| {
+        row.extend_from_slice(words);
+        values.normalise(TypeId(ty), row);
+    })
 }
 
 /// A construct has fired.

@@ -59,11 +59,15 @@ impl Native {
         self
     }
 
+    pub fn unpack(&self, _: &[u32], _: &mut [u32], _: &mut [u32]) -> bool {
+        match *self {}
+    }
+
     pub fn meeting_of(&self, _: usize) -> Option<&MeetingPiece> {
         match *self {}
     }
 
-    pub fn probe_of(&self, _: usize) -> Option<&MeetingPiece> {
+    pub fn scout_of(&self, _: usize) -> Option<&MeetingPiece> {
         match *self {}
     }
 
@@ -95,7 +99,7 @@ impl Native {
     }
 }
 
-/// Rendezvous and probes to be translated.
+/// Rendezvous and scouts to be translated.
 #[derive(Clone, Copy)]
 pub struct Chosen<'c> {
     pub configuration: &'c Configuration,

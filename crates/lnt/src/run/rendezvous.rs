@@ -3,11 +3,11 @@
 //! While the same forks are active, the regions below them that do not fork themselves (the *leaves*) offer what their
 //! locations say, and rules combine it the same way every time. All these combinations are listed once, in the order in
 //! which offers are combined state by state ([`super::successors`]): those that are possible in a state are the ones whose
-//! participants are all where they have to be. Where a leaf's silent ways may fork or end, its location counts as open:
+//! participants are all where they have to be, and get from there to their actions ([`Scout`]). Where a leaf's silent ways may fork or end, its location counts as open:
 //! states in which it is there are left to that. Where a value is chosen silently, steps are told value by value, with all that
 //! may come of each: rendezvous that share a choice form a group, and how its steps are ordered is written down ([`Turn`]).
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::shortcuts::{Rest, Shortcuts, directly_at_action};
 use super::sources::{choosing, never_meet};
@@ -18,11 +18,13 @@ use crate::typed::TypeId;
 /// More rendezvous than this are not listed.
 const MOST_RENDEZVOUS: usize = 2048;
 /// Longer silent ways, counted in choices, are not followed.
-const MOST_LEGS: usize = 4;
+const MOST_LEGS: usize = 8;
 /// More values than this are not chosen silently.
 const MOST_CHOSEN: u32 = 2048;
+/// So many ways are looked at together: a word has a bit for each, and one for its sign.
+const MOST_SCOUTED: usize = 31;
 /// The steps of a group are ordered by at most so many turns.
-pub const MOST_TURNS: usize = 16;
+pub const MOST_TURNS: usize = 32;
 
 /// The first word of a type's values and how many there are, where all words between are values.
 pub fn range_of(shape: &Representation) -> Option<(u32, u32)> {
@@ -43,14 +45,14 @@ pub fn range_of(shape: &Representation) -> Option<(u32, u32)> {
 
 /// A part of a silent way: code that runs from one instruction to another one, where it halts. If a value is chosen there,
 /// the next one goes on behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Leg {
     pub from: u32,
     pub to: u32,
 }
 
 /// A region that takes part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Participant {
     /// The region, and where it rests.
     pub region: u32,
@@ -120,8 +122,19 @@ pub struct Configuration {
     pub forking: Vec<(u32, u32)>,
     pub leaves: Vec<Leaf>,
     pub rendezvous: Vec<Rendezvous>,
-    /// Silent ways and offers that may fail, or lead where nothing is listed, although no partner is there.
-    pub probes: Vec<Participant>,
+    pub scouts: Vec<Scout>,
+}
+
+/// Silent ways of a leaf from one of its locations that are looked at before any rendezvous: where one does not lead to its action,
+/// none of its rendezvous is possible. Those of ways that may be shared by several are looked at once instead of each time; and those
+/// that may fail, or lead where nothing is listed, have to be, although no partner may be there.
+#[derive(Clone, Debug)]
+pub struct Scout {
+    pub region: u32,
+    pub location: u32,
+    pub ways: Vec<Participant>,
+    /// For each, whether it or what is offered behind it may fail.
+    pub fails: Vec<bool>,
 }
 
 impl Configuration {
@@ -143,7 +156,7 @@ impl Configuration {
         }
         let is_open = |one: &Participant| open.contains(&(one.region, one.location));
         self.rendezvous.retain(|one| !one.participants.iter().any(is_open));
-        self.probes.retain(|one| !is_open(one));
+        self.scouts.retain(|one| !open.contains(&(one.region, one.location)));
     }
 }
 
@@ -157,23 +170,58 @@ pub fn configuration(
     location: &dyn Fn(u32) -> u32,
 ) -> Option<Configuration> {
     let found =
-        Configuration { forking: Vec::new(), leaves: Vec::new(), rendezvous: Vec::new(), probes: Vec::new() };
-    let mut listing = Listing { code, types, shortcuts, rules, profiles, location, found };
+        Configuration { forking: Vec::new(), leaves: Vec::new(), rendezvous: Vec::new(), scouts: Vec::new() };
+    let failing = Vec::new();
+    let mut listing = Listing { code, types, shortcuts, rules, profiles, location, found, failing };
     let rendezvous = listing.of_region(0)?;
-    let mut found = listing.found;
+    let Listing { mut found, mut failing, .. } = listing;
     found.rendezvous = rendezvous;
     found.rendezvous.retain(|one| !never_meet(code, types, &one.participants));
     // Who needs no partner, and no value, finds out by itself.
-    let Configuration { rendezvous, probes, .. } = &mut found;
     let is_given = |&(offer, _): &(OfferCode, TypeId)| {
         matches!(offer, OfferCode::Constant(_) | OfferCode::Slot(_) | OfferCode::Computed(_))
     };
-    probes.retain(|probe| {
-        let alone = rendezvous.iter().any(|one| one.participants[..] == *std::slice::from_ref(probe));
-        !(alone && code.actions[probe.action as usize].offers.iter().all(is_given))
+    failing.retain(|failing| {
+        let alone = found.rendezvous.iter().any(|one| one.participants[..] == *std::slice::from_ref(failing));
+        !(alone && code.actions[failing.action as usize].offers.iter().all(is_given))
     });
+    found.scouts = scouts(&found.rendezvous, failing);
     group_neighbours(&mut found);
     Some(found)
+}
+
+/// The ways to be looked at first.
+fn scouts(rendezvous: &[Rendezvous], failing: Vec<Participant>) -> Vec<Scout> {
+    let mut known: FxHashSet<Participant> = failing.iter().cloned().collect();
+    let mut ways: Vec<(Participant, bool)> = failing.into_iter().map(|one| (one, true)).collect();
+    for participant in rendezvous.iter().flat_map(|one| &one.participants) {
+        if !participant.way.is_empty()
+            && known.insert(participant.clone())
+            && most_at_a_time(rendezvous, participant) > 1
+        {
+            ways.push((participant.clone(), false));
+        }
+    }
+    let place = |(one, _): &(Participant, bool)| (one.region, one.location);
+    ways.sort_by_key(place);
+    let of_location = ways.chunk_by(|a, b| place(a) == place(b));
+    let scout = |ways: &[(Participant, bool)]| {
+        let (region, location) = place(&ways[0]);
+        let (ways, fails) = ways.iter().cloned().unzip();
+        Scout { region, location, ways, fails }
+    };
+    of_location.flat_map(|ways| ways.chunks(MOST_SCOUTED)).map(scout).collect()
+}
+
+/// How many rendezvous of a participant are possible at a time, at most: each partner is at one of its locations.
+fn most_at_a_time(rendezvous: &[Rendezvous], participant: &Participant) -> usize {
+    let mut by_partners: FxHashMap<Vec<u32>, FxHashMap<Vec<u32>, usize>> = FxHashMap::default();
+    for one in rendezvous.iter().filter(|one| one.participants.contains(participant)) {
+        let regions = one.participants.iter().map(|one| one.region).collect();
+        let locations = one.participants.iter().map(|one| one.location).collect();
+        *by_partners.entry(regions).or_default().entry(locations).or_default() += 1;
+    }
+    by_partners.values().filter_map(|counts| counts.values().max()).sum()
 }
 
 /// Gives neighbours a common number that have the same turns up to a choice. Where these are too many, locations are left open.
@@ -211,6 +259,8 @@ struct Listing<'c> {
     profiles: &'c [u32],
     location: &'c dyn Fn(u32) -> u32,
     found: Configuration,
+    /// Participants whose way or offers may fail, or lead where nothing is listed.
+    failing: Vec<Participant>,
 }
 
 impl Listing<'_> {
@@ -346,7 +396,7 @@ impl Listing<'_> {
                 let lost = lost.iter().filter(is_near).copied().collect();
                 let participant = Participant { region, location, way, lost, action, address };
                 if may_fail_alone(code, &participant) || !participant.lost.is_empty() {
-                    self.found.probes.push(participant.clone());
+                    self.failing.push(participant.clone());
                 }
                 offered.push(Rendezvous {
                     gate: code.actions[action as usize].gate,

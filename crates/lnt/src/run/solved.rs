@@ -7,9 +7,7 @@ use crate::compile::Compiled;
 use crate::compile::code::{ActionCode, Code, OfferCode, Op};
 use crate::compile::types::Representation;
 use crate::run::rendezvous::Participant;
-use crate::run::symbolic::{
-    MOST_OPS, Path, Word, asked_first, having_received, other, places_of, received, step,
-};
+use crate::run::symbolic::{MOST_OPS, Path, Word, having_received, other, places_of, received, step};
 use crate::typed::TypeId;
 
 /// An open value that has to be equal to another one, which a guard computes.
@@ -37,7 +35,7 @@ pub fn solved(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     if participants.iter().any(|one| action(one).offers.iter().any(is_pattern)) {
         return found;
     }
-    for (participant, one) in asked_first(code, participants) {
+    for (participant, one) in participants.iter().enumerate() {
         for solved in comparisons(compiled, participant, action(one), open) {
             if found.iter().all(|other| other.place != solved.place) {
                 found.push(solved);

@@ -13,9 +13,7 @@ use crate::compile::types::{Kind, Representation, Storage, mask_of};
 use crate::run::bounds::Bounds;
 use crate::run::rendezvous::{Participant, range_of};
 use crate::run::successors::patterns_never_fail;
-use crate::run::symbolic::{
-    Part, Path, Word, asked_first, having_received, necessary, only, received, whole,
-};
+use crate::run::symbolic::{Part, Path, Word, having_received, necessary, only, received, whole};
 use crate::typed::TypeId;
 
 /// No more values are chosen from a set.
@@ -39,6 +37,24 @@ pub struct Source {
     pub decides: bool,
     /// Where the guard asks for the membership that names it, if itself: that holds for all candidates.
     pub asked: Option<u32>,
+    /// What bits of an element have to be, or somebody refuses it.
+    pub needs: Vec<Need>,
+}
+
+/// What bits of a word of all elements that are accepted have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    pub word: u32,
+    pub shift: u32,
+    pub mask: u32,
+    pub value: Needed,
+}
+
+/// A known value, or the one of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    Constant(u32),
+    Slot(u32),
 }
 
 /// A value that is put together from parts of an element.
@@ -79,10 +95,9 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
     }
     let (code, types) = (&compiled.code, &compiled.types);
     let action = |one: &Participant| &code.actions[one.action as usize];
-    if !participants.iter().all(|one| patterns_never_fail(code, action(one))) {
-        return None;
-    }
-    asked_first(code, participants).into_iter().find_map(|(participant, one)| {
+    // What a participant refuses is no error of another's.
+    let refusing = |(_, one): &(usize, &Participant)| patterns_never_fail(code, action(one));
+    participants.iter().enumerate().filter(refusing).find_map(|(participant, one)| {
         let offers = &action(one).offers;
         let start = Path { at: action(one).guard?, ..having_received(code, types, offers)? };
         let only = only(code, types, start.clone()).map(|(condition, _)| condition);
@@ -130,9 +145,91 @@ pub fn source(compiled: &Compiled, participants: &[Participant], open: &[u32]) -
             let ascending = *sorted && *set && found == open && in_order && is_one;
             let decides = only.as_ref() == Some(condition) && is_one;
             let asked = asked.0.filter(|_| is_one);
-            Some(Source { participant, slots, words, element, wholes, ascending, decides, asked })
+            let needs = needs(compiled, participants, &element);
+            Some(Source { participant, slots, words, element, wholes, ascending, decides, asked, needs })
         })
     })
+}
+
+/// What patterns and guards of participants, and the values that these offer, need of an element.
+fn needs(compiled: &Compiled, participants: &[Participant], element: &[Piece]) -> Vec<Need> {
+    let (code, types) = (&compiled.code, &compiled.types);
+    let mut found: Vec<Need> = Vec::new();
+    let mut learn = |part: Part, value: Needed| {
+        if let Some((word, shift)) = place_of(part, element) {
+            let need = Need { word, shift, mask: part.mask, value };
+            if !found.contains(&need) {
+                found.push(need);
+            }
+        }
+    };
+    for one in participants {
+        let action = &code.actions[one.action as usize];
+        for (place, &(offer, ty)) in action.offers.iter().enumerate() {
+            let mut own = whole(types, place, ty);
+            match (own.next(), own.next(), offer) {
+                (Some(part), None, OfferCode::Constant(value)) => learn(part, Needed::Constant(value)),
+                (Some(part), None, OfferCode::Slot(slot)) => learn(part, Needed::Slot(slot)),
+                _ => {}
+            }
+        }
+        let Some(path) = having_received(code, types, &action.offers) else { continue };
+        if !patterns_never_fail(code, action) {
+            continue;
+        }
+        let asked = |at| necessary(code, types, Path { at, ..path.clone() }, &action.offers);
+        let conditions = action.guard.and_then(asked).unwrap_or_default();
+        for condition in path.holding.iter().chain(&conditions) {
+            let Word::Equal(words) = condition else { continue };
+            match **words {
+                (Word::Received(part), Word::Constant(value))
+                | (Word::Constant(value), Word::Received(part)) => {
+                    learn(part, Needed::Constant(value));
+                }
+                (Word::Received(part), Word::Slot(slot)) | (Word::Slot(slot), Word::Received(part)) => {
+                    learn(part, Needed::Slot(slot));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Where a part of what is received lies in an element: in which word, and its lowest bit there.
+fn place_of(part: Part, element: &[Piece]) -> Option<(u32, u32)> {
+    let mut word = 0;
+    for piece in element {
+        let found = match piece {
+            Piece::OpenWide(place, _) if *place == part.place => Some((part.word, part.shift)),
+            Piece::OpenWide(..) => None,
+            piece => place_in(part, piece).map(|shift| (0, shift)),
+        };
+        if let Some((behind, shift)) = found {
+            return Some((word + behind, shift));
+        }
+        word += match piece {
+            Piece::OpenWide(_, words) => *words,
+            _ => 1,
+        };
+    }
+    None
+}
+
+/// Where a part of what is received lies in a word: its lowest bit.
+fn place_in(part: Part, piece: &Piece) -> Option<u32> {
+    match piece {
+        Piece::Open(place) => (*place == part.place && part.word == 0).then_some(part.shift),
+        Piece::OpenPart(own) | Piece::Fixed(own) => {
+            let shift = part.shift.checked_sub(own.shift)?;
+            let is_inside = part.mask.checked_shl(shift).is_some_and(|mask| mask & !own.mask == 0);
+            ((own.place, own.word) == (part.place, part.word) && is_inside).then_some(shift)
+        }
+        Piece::Packed { fields, .. } => {
+            fields.iter().find_map(|(shift, _, field)| Some(shift + place_in(part, field)?))
+        }
+        Piece::OpenWide(..) | Piece::Slot(_) | Piece::Constant(_) => None,
+    }
 }
 
 /// Whether the patterns of participants keep them apart, whatever is received, and nothing that they offer can fail.

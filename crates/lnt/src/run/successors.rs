@@ -30,12 +30,11 @@ use super::flows::Summary;
 use super::machine::{Halt, Machine, model_error};
 use super::rest::advance;
 use super::shortcuts::{Rest, directly_at_action};
-use super::sources::chosen_from;
+use super::sources::{Choosing, choosing, chosen_from};
 use crate::compile::code::{ForkKind, OfferCode, Op};
 use crate::model::LntModel;
 use crate::typed::TypeId;
 use memory::{Memory, Recalled};
-pub(super) use naming::code_never_fails;
 pub(crate) use naming::patterns_never_fail;
 pub(crate) use plan::{Plan, Plans};
 pub use recall::PackedLntWorker;
@@ -46,6 +45,8 @@ const OPEN: u64 = u64::MAX;
 const NO_TRAIL: u32 = u32::MAX;
 /// No region alone.
 const NOBODY: u32 = u32::MAX;
+/// So many values are chosen one after the other, whatever is asked behind.
+const FEW_CHOSEN: usize = 4;
 /// A search through more silent ways than this counts as endless.
 const MOST_WAYS: usize = 1_000_000;
 
@@ -220,6 +221,8 @@ pub struct LntWorker<'a> {
     narrowed: happen::Narrowed,
     /// The collections that values are chosen from, by where that is.
     chosen_from: FxHashMap<u32, Option<u32>>,
+    /// The values that are chosen at an instruction, where the same ones are in all states, although the type has more.
+    choices: FxHashMap<u32, Option<Arc<[u32]>>>,
     /// Which values actions accept that nobody fixes.
     namings: candidates::Namings,
     /// Values for the open places of the offer at hand.
@@ -287,6 +290,7 @@ impl<'a> LntWorker<'a> {
             open: Vec::new(),
             narrowed: happen::Narrowed::default(),
             chosen_from: FxHashMap::default(),
+            choices: FxHashMap::default(),
             namings: candidates::Namings::default(),
             candidates: Vec::new(),
             follows: model.compiled.code.flows,
@@ -460,11 +464,7 @@ impl<'a> LntWorker<'a> {
                     }
                 }
                 Op::AnyValue(slot, ty) => {
-                    let span = self.machine.code.spans[address as usize];
-                    let values = match chosen_domain(&mut self.machine, ty, span) {
-                        Ok(values) => values,
-                        Err(error) => self.elements_to_choose(address, ty, snapshot).ok_or(error)?,
-                    };
+                    let values = self.values_to_choose(address, ty, snapshot)?;
                     for &value in values.iter() {
                         let copy = self.copy(snapshot, region);
                         let start = copy as usize * self.width + slot as usize;
@@ -489,8 +489,43 @@ impl<'a> LntWorker<'a> {
         Ok(())
     }
 
-    /// The values that can be chosen where all there are can't be listed: elements of a collection, if a condition asks for these.
-    #[cold]
+    /// The values that may be chosen: all of the type but those that a condition refuses right behind, as far as that is known. Where
+    /// it is told what is executed on silent ways, that is told of these, too; unless there are too many.
+    fn values_to_choose(
+        &mut self,
+        address: u32,
+        ty: TypeId,
+        snapshot: u32,
+    ) -> Result<Arc<[u32]>, ModelError> {
+        if let Some(Some(known)) = self.choices.get(&address) {
+            return Ok(known.clone());
+        }
+        let span = self.machine.code.spans[address as usize];
+        let all = chosen_domain(&mut self.machine, ty, span);
+        let narrows = self.model.narrowing
+            && !self.machine.code.tells()
+            && all.as_ref().is_ok_and(|all| all.len() > FEW_CHOSEN);
+        if (narrows || all.is_err())
+            && let Some(elements) = self.elements_to_choose(address, ty, snapshot)
+        {
+            return Ok(elements);
+        }
+        let mut all = all?;
+        if narrows && !self.choices.contains_key(&address) {
+            let (code, types) = (self.machine.code, &self.model.compiled.types);
+            if let Some(Choosing::Range(first, count)) = choosing(code, types, address) {
+                // The last one may be the last word that there is.
+                let range = first..=first + (count - 1);
+                all = all.iter().copied().filter(|value| range.contains(value)).collect();
+                self.choices.insert(address, Some(all.clone()));
+                return Ok(all);
+            }
+            self.choices.insert(address, None);
+        }
+        Ok(all)
+    }
+
+    /// The elements of a collection that a condition asks for, if it does.
     fn elements_to_choose(&mut self, address: u32, ty: TypeId, snapshot: u32) -> Option<Arc<[u32]>> {
         let (code, types) = (self.machine.code, &self.model.compiled.types);
         let from = self.chosen_from.entry(address).or_insert_with(|| chosen_from(code, types, address));
@@ -546,7 +581,7 @@ impl<'a> LntWorker<'a> {
             }
             Op::Throw(_) => {
                 let span = self.machine.code.spans[address as usize];
-                let message = "an exception that leaves a parallel branch must be raised after an action";
+                let message = "an exception that leaves a parallel branch or a disrupt must be raised right behind an action, not as a branch of its own";
                 Err(model_error(message.into(), Some(span)))
             }
             _ => Ok(()),

@@ -6,8 +6,7 @@
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, mask_of};
 use crate::run::bounds::Bounds;
-use crate::run::rendezvous::{Participant, range_of};
-use crate::run::successors::code_never_fails;
+use crate::run::rendezvous::range_of;
 use crate::typed::{Builtin, TypeId};
 
 /// More paths through a guard than this are not followed, nor longer ones.
@@ -176,20 +175,6 @@ pub fn matching(code: &Code, types: &[Representation], start: Path) -> Option<Pa
                 }
                 Next::Decided(_) => return None,
             }
-        }
-    }
-    found
-}
-
-/// The participants, with their numbers, whose guards are asked before any other one can fail. What a guard refuses may be
-/// left out only if no error is missed.
-pub fn asked_first<'p>(code: &Code, participants: &'p [Participant]) -> Vec<(usize, &'p Participant)> {
-    let mut found = Vec::new();
-    for (number, one) in participants.iter().enumerate() {
-        found.push((number, one));
-        let guard = code.actions[one.action as usize].guard;
-        if guard.is_some_and(|guard| !code_never_fails(code, guard)) {
-            break;
         }
     }
     found

@@ -1,13 +1,14 @@
 //! Structured values: made, compared, taken apart and enumerated by type.
 
 use std::cmp::Ordering;
+use std::sync::atomic::AtomicPtr;
 
 use model::{LocalRows, SharedRows};
 
 use super::drafts::{Drafted, Drafts, FIRST_DRAFT};
 use super::edits::{Change, Edits};
 use crate::compile::types::{ElementShape, FieldPlace, Kind, Representation, Storage, mask_of};
-use crate::typed::{Pattern, PatternKind, Program, TypeId};
+use crate::typed::{Field, Pattern, PatternKind, Program, TypeId};
 
 /// More values than this are not enumerated for one offer.
 const MOST_VALUES: usize = 1 << 20;
@@ -54,8 +55,8 @@ pub fn remove_repeats(elements: &mut Vec<u32>, stride: usize) {
     elements.truncate(kept * stride);
 }
 
-/// From so many rows on, several are stored together.
-const MANY_ROWS: usize = 1 << 17;
+/// From this number of a row on, several are stored together.
+const MANY_ROWS: u32 = 1 << 18;
 
 /// Rows that are to be stored, together with others.
 #[derive(Default)]
@@ -94,6 +95,8 @@ pub struct Values<'a> {
 pub enum TooMany {
     /// It has no end.
     Infinite(TypeId),
+    /// It consists of sets: there may be an end to these, but nobody lists them.
+    Sets(TypeId),
     /// There are too many.
     Large(TypeId),
 }
@@ -102,7 +105,7 @@ impl TooMany {
     /// The type.
     pub fn ty(&self) -> TypeId {
         match *self {
-            TooMany::Infinite(ty) | TooMany::Large(ty) => ty,
+            TooMany::Infinite(ty) | TooMany::Sets(ty) | TooMany::Large(ty) => ty,
         }
     }
 
@@ -110,6 +113,7 @@ impl TooMany {
     pub fn reason(&self) -> &'static str {
         match self {
             TooMany::Infinite(_) => "has infinitely many values",
+            TooMany::Sets(_) => "has sets as its values, which are not tried one by one",
             TooMany::Large(_) => "has too many values to try them all",
         }
     }
@@ -166,10 +170,9 @@ impl<'a> Values<'a> {
         if value < FIRST_DRAFT {
             return value;
         }
-        let mut rows = self.rows;
-        let settled = rows.intern(self.draft(value));
-        if let Some((change, row, word)) = self.drafts.made(value) {
-            self.edits.remember(change, row, word, settled);
+        let settled = self.rows.intern(self.draft(value));
+        if let Some(made) = self.drafts.made(value) {
+            self.edits.remember_made(&self.rows, made, settled);
         }
         settled
     }
@@ -177,7 +180,7 @@ impl<'a> Values<'a> {
     /// Whether rows are so many that they lie in no cache near by: then it pays to store several together.
     #[inline]
     pub fn has_many_rows(&self) -> bool {
-        self.rows.count() >= MANY_ROWS
+        self.rows.end() >= MANY_ROWS
     }
 
     /// Has a draft stored later, and its number written at a place, or now, where that pays more: then gives its number.
@@ -218,11 +221,17 @@ impl<'a> Values<'a> {
         rows.intern_all(all, |number, settled| {
             let DeferredRow { at, made, .. } = &deferred[number];
             places[*at as usize] = settled;
-            if let Some((change, row, word)) = *made {
-                edits.remember(change, row, word, settled);
+            if let Some(made) = *made {
+                edits.remember_made(rows, made, settled);
             }
         });
         self.forget_deferred();
+    }
+
+    /// Where rows lie, for machine code.
+    #[inline]
+    pub fn chunks(&self) -> &'a [AtomicPtr<u32>] {
+        self.rows.shared().addresses()
     }
 
     /// What is known of rows without their first words, for machine code: it may learn more.
@@ -260,13 +269,42 @@ impl<'a> Values<'a> {
                     scratch.extend_from_slice(values.row(row));
                 }),
             },
+            Change::Append
+                if may_be_draft
+                    && !is_stored
+                    && let Some(draft) = self.drafts.add_append(row, word) =>
+            {
+                return draft;
+            }
             Change::Append => self.build_changed(may_be_draft, made, |values, scratch| {
                 scratch.extend_from_slice(values.row(row));
                 scratch.push(word);
             }),
+            Change::Without => self.without(row, word as usize, 1, may_be_draft),
         };
         if is_stored && result < FIRST_DRAFT {
             self.edits.remember(change, row, word, result);
+        }
+        result
+    }
+
+    /// A row without an element of so many words that begins with one of its words: a draft, if it may be one and the result is not
+    /// remembered.
+    pub fn without(&mut self, row: u32, word: usize, words: usize, may_be_draft: bool) -> u32 {
+        let is_stored = row < FIRST_DRAFT;
+        if is_stored && let Some(known) = self.rows.without(row, word, words) {
+            return known;
+        }
+        // No draft is empty.
+        let may_be_draft = may_be_draft && self.row(row).len() > words;
+        let made = is_stored.then_some((Change::Without, row, word as u32));
+        let result = self.build_changed(may_be_draft, made, |values, scratch| {
+            let known = values.row(row);
+            scratch.extend_from_slice(&known[..word]);
+            scratch.extend_from_slice(&known[word + words..]);
+        });
+        if is_stored && result < FIRST_DRAFT {
+            self.rows.remember_without(row, word, result);
         }
         result
     }
@@ -289,6 +327,17 @@ impl<'a> Values<'a> {
     #[inline]
     pub fn build_draft(&mut self, may_be_draft: bool, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
         self.build_changed(may_be_draft, None, fill)
+    }
+
+    /// A row that is made from others, perhaps without any words.
+    pub fn build_row(&mut self, may_be_draft: bool, fill: impl FnOnce(&Self, &mut Vec<u32>)) -> u32 {
+        let mut words = std::mem::take(&mut self.parts);
+        words.clear();
+        fill(self, &mut words);
+        // No draft is empty.
+        let row = self.build_draft(may_be_draft && !words.is_empty(), |_, row| row.extend_from_slice(&words));
+        self.parts = words;
+        row
     }
 
     #[inline]
@@ -451,8 +500,7 @@ impl<'a> Values<'a> {
 
     /// A row without its first words.
     pub fn tail_of_row(&mut self, row: u32, words: usize) -> u32 {
-        let mut rows = self.rows;
-        rows.intern(self.row(row).get(words..).unwrap_or(&[]))
+        self.rows.intern(self.row(row).get(words..).unwrap_or(&[]))
     }
 
     /// Adds the words of all elements of a list, set or array.
@@ -539,48 +587,42 @@ impl<'a> Values<'a> {
         if self.types[ty.index()].lexical {
             return a.cmp(b);
         }
-        let mut todo = vec![(ty, Words::of(a), Words::of(b))];
-        while let Some((ty, a, b)) = todo.pop() {
-            if *a == *b {
-                continue;
-            }
+        // The first part that is different decides.
+        let (mut ty, mut a, mut b) = (ty, Words::of(a), Words::of(b));
+        while *a != *b {
             if self.types[ty.index()].lexical {
                 return a.cmp(&b);
             }
-            match self.kind(ty) {
+            (ty, a, b) = match self.kind(ty) {
                 Kind::Bool | Kind::Number { .. } | Kind::Char { .. } | Kind::Enumeration(_) => {
                     return a[0].cmp(&b[0]);
                 }
-                Kind::Real => match self.real(a[0]).total_cmp(&self.real(b[0])) {
-                    Ordering::Equal => {}
-                    order => return order,
-                },
+                Kind::Real => return self.real(a[0]).total_cmp(&self.real(b[0])),
                 Kind::String => return self.row(a[0]).cmp(self.row(b[0])),
                 Kind::Constructed(constructors) => {
                     let (left, right) = (self.tag(ty, &a), self.tag(ty, &b));
                     if left != right {
                         return left.cmp(&right);
                     }
-                    let fields = &self.program[constructors[left as usize]].fields;
-                    for (index, field) in fields.iter().enumerate().rev() {
-                        todo.push((
-                            field.ty,
-                            self.field_of(ty, left, index, a),
-                            self.field_of(ty, left, index, b),
-                        ));
+                    let fields = self.program[constructors[left as usize]].fields.iter().enumerate();
+                    let parts = |(index, field): (usize, &Field)| {
+                        (field.ty, self.field_of(ty, left, index, a), self.field_of(ty, left, index, b))
+                    };
+                    match fields.map(parts).find(|(_, a, b)| **a != **b) {
+                        Some(different) => different,
+                        None => return Ordering::Equal,
                     }
                 }
                 Kind::List { element, .. } | Kind::Array { element, .. } => {
                     let (left, right) = (self.count(ty, &a), self.count(ty, &b));
                     // What one has more decides only if all they have in common is equal.
-                    let parts = |at: usize| (self.part_of(ty, at, a), self.part_of(ty, at, b));
-                    let different = (0..left.min(right)).map(parts).find(|(a, b)| **a != **b);
-                    match different {
-                        Some((a, b)) => todo.push((*element, a, b)),
+                    let parts = |at: usize| (*element, self.part_of(ty, at, a), self.part_of(ty, at, b));
+                    match (0..left.min(right)).map(parts).find(|(_, a, b)| **a != **b) {
+                        Some(different) => different,
                         None => return left.cmp(&right),
                     }
                 }
-            }
+            };
         }
         Ordering::Equal
     }
@@ -613,6 +655,9 @@ impl<'a> Values<'a> {
     pub fn normalise(&self, ty: TypeId, elements: &mut Vec<u32>) {
         let Kind::List { element, sorted, set } = *self.kind(ty) else { return };
         let stride = self.types[ty.index()].element.words.max(1) as usize;
+        if elements.len() <= stride {
+            return;
+        }
         if sorted && stride == 1 {
             elements.sort_by(|&a, &b| self.compare(element, &[a], &[b]));
         } else if sorted {
@@ -669,6 +714,7 @@ impl<'a> Values<'a> {
             }
             Kind::Char { lower, upper } => Ok((*lower..=*upper).collect()),
             Kind::Enumeration(constructors) => Ok((0..constructors.len() as u32).collect()),
+            Kind::List { set: true, .. } => Err(TooMany::Sets(ty)),
             Kind::Real | Kind::String | Kind::List { .. } => Err(TooMany::Infinite(ty)),
             Kind::Constructed(constructors) => {
                 // A type that contains itself has no end; marking it in progress finds that out.

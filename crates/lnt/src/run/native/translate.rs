@@ -4,9 +4,13 @@
 //! instruction is always the same, so that every place of the stack is a variable of the function being built, and so is
 //! every word of its own variables; arrays that are indexed lie in memory.
 
+mod arrays;
 mod calls;
+mod copies;
 mod meeting;
 mod rows;
+mod simplify;
+mod unpacking;
 
 use std::sync::Mutex;
 
@@ -21,13 +25,18 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use calls::{Locals, Memory};
+use calls::{Back, Locals, Memory};
+use copies::Copies;
 use meeting::Meeting;
 pub use meeting::Opening;
 use model::Layout;
 use rows::is_row;
+use simplify::simplify;
 
-use super::{BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_WORDS, MeetingPiece, Native, Piece};
+use super::{
+    BLOCKED, Chosen, Context, DONE, GAVE_UP, MOST_STACK, MOST_WORDS, MeetingPiece, Native, Piece,
+    unpacking_code,
+};
 use crate::compile::Compiled;
 use crate::compile::code::{Application, Code, Landing, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, Storage, mask_of};
@@ -46,8 +55,8 @@ enum Start {
     At(u32, u32),
     /// A rendezvous, by number.
     Meeting(u32),
-    /// What a participant does before its action, by the number of the probe.
-    Probe(u32),
+    /// What is looked at before any rendezvous, by the number of the scout.
+    Scout(u32),
 }
 
 /// Translates a program: its functions, and the rendezvous of a configuration if there is one, else all pieces of code.
@@ -85,6 +94,9 @@ pub(super) fn translate(
     builder.symbol("defer", super::defer as *const u8);
     builder.symbol("row_append", super::row_append as *const u8);
     builder.symbol("row_member", super::row_member as *const u8);
+    builder.symbol("row_member_anywhere", super::row_member_anywhere as *const u8);
+    builder.symbol("change_rows", super::change_rows as *const u8);
+    builder.symbol("collect_row", super::collect_row as *const u8);
     builder.symbol("row_member_wide", super::row_member_wide as *const u8);
     builder.symbol("row_insert", super::row_insert as *const u8);
     builder.symbol("row_remove", super::row_remove as *const u8);
@@ -112,6 +124,9 @@ pub(super) fn translate(
         row_cons_wide: import("row_cons_wide", &[pointer, pointer, word, word, word], Some(word))?,
         row_append: import("row_append", &[pointer, word, word, word], Some(word))?,
         row_member: import("row_member", &[pointer, word, word], Some(word))?,
+        row_member_anywhere: import("row_member_anywhere", &[pointer, pointer, word, word], Some(word))?,
+        change_rows: import("change_rows", &[pointer, word, pointer, word, word], Some(word))?,
+        collect_row: import("collect_row", &[pointer, word, pointer, word, word], Some(word))?,
         row_member_wide: import("row_member_wide", &[pointer, pointer, word, word], Some(word))?,
         row_insert: import("row_insert", &[pointer, pointer, word, word, word], Some(word))?,
         row_remove: import("row_remove", &[pointer, pointer, word, word, word], Some(word))?,
@@ -163,9 +178,11 @@ pub(super) fn translate(
         let start = outline.start;
         context.func.signature = translator.signature_of(start).clone();
         context.func.name = UserFuncName::user(0, number as u32);
-        let Some(built) = translator.build(number, &mut context.func, &mut building) else {
+        let built = translator.build(number, &mut context.func, &mut building);
+        let frame: usize = context.func.sized_stack_slots.values().map(|slot| slot.size as usize).sum();
+        let Some(built) = built.filter(|_| frame <= MOST_STACK) else {
             // States in which it is possible are left to offers.
-            if matches!(start, Start::Meeting(_) | Start::Probe(_)) {
+            if matches!(start, Start::Meeting(_) | Start::Scout(_)) {
                 translator.module.clear_context(&mut context);
                 building = FunctionBuilderContext::new();
                 continue;
@@ -177,14 +194,27 @@ pub(super) fn translate(
                 todo.push(called as usize);
             }
         }
+        simplify(&mut context, translator.module.isa())?;
         translator.module.define_function(id, &mut context).ok()?;
         translator.module.clear_context(&mut context);
         match start {
             Start::Function(function) => functions.push((function, id, built)),
             Start::At(address, _) => pieces.push((address, id, built)),
-            Start::Meeting(_) | Start::Probe(_) => meetings.push((start, id, built.opening)),
+            Start::Meeting(_) | Start::Scout(_) => meetings.push((start, id, built.opening)),
         }
     }
+    let unpack = match chosen {
+        Some(_) if layout.width() <= unpacking::MOST_SLOTS => {
+            let id =
+                translator.module.declare_function("unpack", Linkage::Local, &translator.signature).ok()?;
+            context.func.signature = translator.signature.clone();
+            unpacking::build(layout, &mut context.func, &mut building)?;
+            translator.module.define_function(id, &mut context).ok()?;
+            translator.module.clear_context(&mut context);
+            Some(id)
+        }
+        _ => None,
+    };
     translator.module.finalize_definitions().ok()?;
     let module = translator.module;
     let piece = |id: FuncId, built: &Built| {
@@ -196,7 +226,9 @@ pub(super) fn translate(
         pieces: Vec::new(),
         functions: vec![None; code.functions.len()],
         meetings: vec![None; configuration.map_or(0, |one| one.rendezvous.len())],
-        probes: vec![None; configuration.map_or(0, |one| one.probes.len())],
+        scouts: vec![None; configuration.map_or(0, |one| one.scouts.len())],
+        fixed: Vec::new(),
+        unpack: unpack.map(|id| unpacking_code(module.get_finalized_function(id))),
         width: code.slot_bits.len(),
         words: layout.words(),
         module: Mutex::new(None),
@@ -212,8 +244,8 @@ pub(super) fn translate(
                 native.meetings[number as usize] =
                     Some(MeetingPiece::new(code, opening, layout.words() + told, marked));
             }
-            (Start::Probe(number), _) => {
-                native.probes[number as usize] = Some(MeetingPiece::new(code, opening, 0, false));
+            (Start::Scout(number), _) => {
+                native.scouts[number as usize] = Some(MeetingPiece::new(code, opening, 0, false));
             }
             _ => {}
         }
@@ -226,6 +258,7 @@ pub(super) fn translate(
         native.starts[*address as usize] = native.pieces.len() as u32;
     }
     native.module = Mutex::new(Some(module));
+    native.list_fixed();
     Some(native)
 }
 
@@ -257,8 +290,8 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
     match chosen {
         Some(Chosen { configuration, which }) => {
             let meetings = (0..configuration.rendezvous.len() as u32).map(Start::Meeting);
-            let probes = (0..configuration.probes.len() as u32).map(Start::Probe);
-            starts.extend(meetings.chain(probes).zip(which).filter(|one| *one.1).map(|one| one.0));
+            let scouts = (0..configuration.scouts.len() as u32).map(Start::Scout);
+            starts.extend(meetings.chain(scouts).zip(which).filter(|one| *one.1).map(|one| one.0));
         }
         None => starts.extend(pieces(compiled)),
     }
@@ -272,10 +305,11 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             (Start::Meeting(number), Some(configuration)) => {
                 meeting::reached_by(code, &configuration.rendezvous[number as usize].participants, false)
             }
-            (Start::Probe(number), Some(configuration)) => {
-                meeting::reached_by(code, &configuration.probes[number as usize..=number as usize], true)
+            (Start::Scout(number), Some(configuration)) => {
+                let ways = &configuration.scouts[number as usize].ways;
+                meeting::reached_by(code, ways, true)
             }
-            (Start::Meeting(_) | Start::Probe(_), None) => Vec::new(),
+            (Start::Meeting(_) | Start::Scout(_), None) => Vec::new(),
         };
         let calls: Vec<u32> = reached
             .iter()
@@ -552,6 +586,9 @@ struct Helpers {
     defer: FuncId,
     row_append: FuncId,
     row_member: FuncId,
+    row_member_anywhere: FuncId,
+    change_rows: FuncId,
+    collect_row: FuncId,
     row_member_wide: FuncId,
     row_insert: FuncId,
     row_remove: FuncId,
@@ -591,7 +628,7 @@ struct Built {
 impl Translator<'_> {
     fn signature_of(&self, start: Start) -> &Signature {
         match start {
-            Start::Meeting(_) | Start::Probe(_) => &self.meeting_signature,
+            Start::Meeting(_) | Start::Scout(_) => &self.meeting_signature,
             Start::Function(_) | Start::At(..) => &self.signature,
         }
     }
@@ -622,7 +659,7 @@ impl Translator<'_> {
                 (function.address, function.arguments, function.variables)
             }
             Start::At(address, inputs) => (address, inputs, 0),
-            Start::Meeting(_) | Start::Probe(_) => return self.build_meeting(number, function, building),
+            Start::Meeting(_) | Start::Scout(_) => return self.build_meeting(number, function, building),
         };
         if inputs as usize > MOST_WORDS || variables as usize > 4 * MOST_WORDS {
             return None;
@@ -648,6 +685,7 @@ impl Translator<'_> {
             gives_up,
             locals: Locals::default(),
             origins: FxHashMap::default(),
+            copies: Copies::default(),
             drafts: FxHashSet::default(),
             called: Vec::new(),
             inlined: Vec::new(),
@@ -672,7 +710,7 @@ impl Translator<'_> {
                     body.drafts.insert(argument);
                 }
             }
-            body.locals = body.locals_of(number, &arguments)?;
+            body.locals = body.locals_of(number, &arguments, None)?;
         }
         if let Start::At(..) = start {
             for word in 0..inputs {
@@ -712,6 +750,8 @@ struct Building<'b> {
     locals: Locals,
     /// Where values were loaded from that stays as it is as long as they are used.
     origins: FxHashMap<Value, (Memory, u32)>,
+    /// Which values lie in stack slots.
+    copies: Copies,
     /// The values that may be drafts of rows.
     drafts: FxHashSet<Value>,
     /// The functions that are called.
@@ -721,8 +761,8 @@ struct Building<'b> {
     inlined: Vec<u32>,
     inlined_ops: usize,
     inlined_words: usize,
-    /// Where a function that is built into another one goes back to, and with what.
-    back: Option<(Block, Vec<Variable>)>,
+    /// Where a function that is built into another one goes back to.
+    back: Option<Back>,
     /// The places of the stack, between blocks and within one.
     places: Vec<Variable>,
     stack: Vec<Value>,
@@ -916,6 +956,7 @@ impl<'b> Building<'b> {
     fn block(&mut self, start: usize, depth: usize) -> Option<()> {
         let entry = self.blocks.get_mut(&start)?;
         entry.built = true;
+        self.copies.begin_block();
         let drafts = entry.drafts.clone();
         self.builder.switch_to_block(entry.block);
         self.stack.clear();
@@ -1038,6 +1079,7 @@ impl<'b> Building<'b> {
                 let position = self.position(array, index)?;
                 let offset_words = self.builder.ins().imul_imm(position, i64::from(words));
                 let (memory, first) = self.memory_of(local)?;
+                self.changes_memory_of(local);
                 let base = self.element_address(memory, offset_words);
                 for (word, value) in values.into_iter().enumerate() {
                     self.builder.ins().store(trusted(), value, base, offset(first + word as u32));
@@ -1192,6 +1234,9 @@ impl<'b> Building<'b> {
                 let row = self.pop_draft()?;
                 self.push_tail(at, row, compiled.types[ty.index()].element.words);
             }
+            Op::Collection(ty, count) if is_row(&compiled.types[ty.index()]) => {
+                self.collect_row(at, ty, count)?;
+            }
             Op::Collection(ty, count) if self.collects(ty, count)? => {}
             Op::Fill(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
                 let shape = &compiled.types[ty.index()];
@@ -1208,16 +1253,23 @@ impl<'b> Building<'b> {
                 let value = self.builder.ins().band_imm(shifted, i64::from(mask_of(bits)));
                 self.stack.push(value);
             }
-            Op::ChangeElement(ty) if compiled.types[ty.index()].storage == Storage::Packed => {
-                let (value, index, array) = (self.pop()?, self.pop()?, self.pop()?);
+            Op::Element(ty) if compiled.types[ty.index()].storage == Storage::Wide => {
+                let index = self.pop()?;
+                let array = self.pop_many(compiled.types[ty.index()].words())?;
                 let position = self.position(ty, index)?;
-                let (shift, bits) = self.packed_shift(ty, position);
-                let mask = self.word(mask_of(bits));
-                let mask = self.builder.ins().ishl(mask, shift);
-                let others = self.builder.ins().band_not(array, mask);
-                let element = self.builder.ins().ishl(value, shift);
-                let changed = self.builder.ins().bor(others, element);
-                self.stack.push(changed);
+                let element = self.element_of(ty, &array, position)?;
+                self.stack.extend(element);
+            }
+            Op::ChangeElement(ty)
+                if matches!(compiled.types[ty.index()].storage, Storage::Packed | Storage::Wide) =>
+            {
+                let shape = &compiled.types[ty.index()];
+                let value = self.pop_many(shape.element.words.max(1))?;
+                let index = self.pop()?;
+                let array = self.pop_many(shape.words())?;
+                let position = self.position(ty, index)?;
+                let changed = self.with_element(ty, array, position, &value)?;
+                self.stack.extend(changed);
             }
             Op::Field(number) if self.takes_field(number)? => {}
             Op::Update(number) if self.updates(number)? => {}
@@ -1546,11 +1598,16 @@ impl<'b> Building<'b> {
     /// Puts the words on top of the stack where helpers take them; gives where that is.
     fn spill_words(&mut self, words: u32) -> Option<Value> {
         let values = self.pop_many(words)?;
+        Some(self.spill_values(values))
+    }
+
+    /// Puts values where helpers take them; gives where that is.
+    fn spill_values(&mut self, values: Vec<Value>) -> Value {
         let spill = self.spill();
         for (word, value) in values.into_iter().enumerate() {
             self.builder.ins().stack_store(value, spill, offset(word as u32));
         }
-        Some(self.builder.ins().stack_addr(self.pointer, spill, 0))
+        self.builder.ins().stack_addr(self.pointer, spill, 0)
     }
 
     /// Where words lie that helpers work on.
@@ -1569,6 +1626,9 @@ impl<'b> Building<'b> {
     fn applies(&mut self, at: usize, number: u32) -> Option<bool> {
         let application = &self.compiled.code.applications[number as usize];
         let types_of = &self.compiled.types;
+        if application.operation == Builtin::Store && self.stores(application)? {
+            return Some(true);
+        }
         if !is_simple(types_of, application) {
             return self.applies_to_rows(at, number);
         }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use lts::RowSet;
 use model::ModelError;
 
-use super::naming::{Known, Learned, Question, never_fails, open_words, shapes};
+use super::naming::{Known, Question, open_words, shapes};
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::{ActionCode, OfferCode};
 use crate::compile::types::{FieldPlace, Kind, Representation, Storage, mask_of};
@@ -33,8 +33,6 @@ struct Naming {
     width: u32,
     /// How many candidates that makes, at most; the greatest number where nothing is known.
     cost: u32,
-    /// Whether evaluating the action's patterns and guard may end in a run-time error.
-    may_fail: bool,
     /// Where the candidates lie once they were listed, and how many words they have.
     list: Option<(u32, u32)>,
 }
@@ -55,8 +53,6 @@ pub(super) struct Namings {
     key: Vec<u32>,
     /// For each action, how often its shapes told nothing; the greatest number once they did.
     vain: Vec<u32>,
-    /// For each action, whether its patterns and guard never fail, where that was asked.
-    never_fails: Vec<Option<bool>>,
     /// Of the offer at hand: fixed values, and the namings of its parts.
     fixed: Vec<Option<u32>>,
     parts: Vec<u32>,
@@ -88,26 +84,16 @@ impl LntWorker<'_> {
         let code = self.machine.code;
         let action = &code.actions[self.parts[offer.parts.0 as usize].action as usize];
         fixed.clear();
-        let mut endless = false;
         for (place, &(_, ty)) in action.offers.iter().enumerate() {
             match self.value(&offer, place) {
                 OPEN if self.machine.values.types[ty.index()].conditional => return Ok(false),
-                OPEN => {
-                    endless |= self.machine.values.types[ty.index()].endless;
-                    fixed.push(None);
-                }
+                OPEN => fixed.push(None),
                 value => fixed.push(Some(value as u32)),
             }
         }
         namings.clear();
         for index in offer.parts.0..offer.parts.0 + offer.parts.1 {
-            let (naming, may_fail) = self.naming(self.parts[index as usize], fixed);
-            namings.extend(naming);
-            // Guards are evaluated one after the other: what later ones refuse may make this one fail. Where not all
-            // values can be tried anyway, those are tried that somebody names.
-            if may_fail && !endless {
-                break;
-            }
+            namings.extend(self.naming(self.parts[index as usize], fixed));
         }
         let cost = |worker: &Self, naming: u32| worker.namings.known[naming as usize].cost;
         let Some(chosen) = (0..namings.len()).min_by_key(|&at| cost(self, namings[at])) else {
@@ -228,9 +214,9 @@ impl LntWorker<'_> {
         all.min(u64::from(EVERYTHING) - 1) as u32
     }
 
-    /// The number of the shapes that a part names, if it names any, and whether it may fail.
+    /// The number of the shapes that a part names, if it names any.
     #[inline]
-    fn naming(&mut self, part: Part, fixed: &[Option<u32>]) -> (Option<u32>, bool) {
+    fn naming(&mut self, part: Part, fixed: &[Option<u32>]) -> Option<u32> {
         let all_open = !fixed.iter().any(Option::is_some);
         let mut naming = None;
         if let (true, Some(memory), Some(known)) = (all_open, &self.memory, part.known.checked_sub(1)) {
@@ -244,23 +230,7 @@ impl LntWorker<'_> {
                 memory.parts[known as usize].naming = naming;
             }
         }
-        match naming {
-            Some(naming) => {
-                let known = self.namings.known[naming as usize];
-                (Some(naming).filter(|_| known.cost != EVERYTHING), known.may_fail)
-            }
-            None => (None, !self.never_fails(part.action)),
-        }
-    }
-
-    /// Whether an action's patterns and guard never fail.
-    fn never_fails(&mut self, action: u32) -> bool {
-        let code = self.machine.code;
-        let known = &mut self.namings.never_fails;
-        if known.is_empty() {
-            known.resize(code.actions.len(), None);
-        }
-        *known[action as usize].get_or_insert_with(|| never_fails(code, &code.actions[action as usize]))
+        naming.filter(|&naming| self.namings.known[naming as usize].cost != EVERYTHING)
     }
 
     fn look_up_naming(&mut self, part: Part, fixed: &[Option<u32>]) -> Option<u32> {
@@ -328,8 +298,7 @@ impl LntWorker<'_> {
         let width: usize =
             open.iter().map(|&(_, ty, _)| self.machine.values.types[ty.index()].leaves.len()).sum();
         let first = self.namings.shapes.len();
-        let Learned { tells, may_fail } =
-            shapes(code, &mut self.machine.values, &question, width, &mut self.namings.shapes);
+        let tells = shapes(code, &mut self.machine.values, &question, width, &mut self.namings.shapes);
         if !tells {
             self.namings.shapes.truncate(first);
         }
@@ -341,7 +310,7 @@ impl LntWorker<'_> {
         let found = &self.namings.shapes[first..];
         let cost = if tells { self.cost(&open, found, width) } else { EVERYTHING };
         let count = (found.len() / width) as u32;
-        Naming { first: first as u32, count, width: width as u32, cost, may_fail, list: None }
+        Naming { first: first as u32, count, width: width as u32, cost, list: None }
     }
 
     /// Forgets shapes where there are too many; to be called between states.

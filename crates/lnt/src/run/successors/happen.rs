@@ -322,27 +322,22 @@ impl LntWorker<'_> {
         if parts.len() > 1 && self.follows {
             self.merge_trails(parts.clone());
         }
-        for index in parts.clone() {
-            let action = &code.actions[self.parts[index].action as usize];
-            for (place, &(code, ty)) in action.offers.iter().enumerate() {
-                let value = self.value(&offer, place) as u32;
-                match code {
-                    OfferCode::Variable(slot) => self.receive(slot, ty, value),
-                    OfferCode::Pattern { address, .. }
-                        if !self.machine.matches(address, ty, value, &mut self.target)? =>
-                    {
-                        return Ok(());
-                    }
-                    _ => {}
+        // Whoever refuses keeps the step from happening, whatever goes wrong with others: no order of partners matters.
+        let mut failed: Vec<(usize, ModelError)> = Vec::new();
+        for asks in [Self::matches, Self::holds] {
+            for index in parts.clone() {
+                if failed.iter().any(|one| one.0 == index) {
+                    continue;
+                }
+                match asks(self, self.parts[index], offer) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(()),
+                    Err(error) => failed.push((index, error)),
                 }
             }
         }
-        for index in parts.clone() {
-            if let Some(guard) = code.actions[self.parts[index].action as usize].guard
-                && self.machine.value(guard, &mut self.target)? == 0
-            {
-                return Ok(());
-            }
+        if let Some((_, error)) = failed.into_iter().next() {
+            return Err(error);
         }
         for index in parts {
             let part = self.parts[index];
@@ -367,6 +362,32 @@ impl LntWorker<'_> {
         let origin = self.origin();
         sink.computed(Step { label, target: &self.target, origin }, &self.snapshots[..self.width]);
         Ok(())
+    }
+
+    /// Whether the values of an offer match a part's patterns: then its variables have them in the target state.
+    pub(super) fn matches(&mut self, part: Part, offer: Offer) -> Result<bool, ModelError> {
+        let action = &self.machine.code.actions[part.action as usize];
+        for (place, &(code, ty)) in action.offers.iter().enumerate() {
+            let value = self.value(&offer, place) as u32;
+            match code {
+                OfferCode::Variable(slot) => self.receive(slot, ty, value),
+                OfferCode::Pattern { address, .. }
+                    if !self.machine.matches(address, ty, value, &mut self.target)? =>
+                {
+                    return Ok(false);
+                }
+                _ => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a part's guard holds, once its variables have their values.
+    pub(super) fn holds(&mut self, part: Part, _: Offer) -> Result<bool, ModelError> {
+        match self.machine.code.actions[part.action as usize].guard {
+            Some(guard) => Ok(self.machine.value(guard, &mut self.target)? != 0),
+            None => Ok(true),
+        }
     }
 
     /// Keeps a value in a variable of the target state.

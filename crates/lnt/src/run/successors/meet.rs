@@ -8,19 +8,20 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use lts::{LabelId, OriginId};
-use model::Step;
+use model::{Step, Steps};
 use rustc_hash::FxHashMap;
 
 use super::candidates::compare_frozen;
 use super::happen::note_most;
-use super::plan::Plan;
+use super::plan::{Answer, ENDED, OPEN_PLACE, Plan};
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::EXIT_GATE;
 use crate::run::bounds::Bounds;
 use crate::run::domains::all_values;
 use crate::run::native::{Meeting, MeetingPiece, Met, Native};
-use crate::run::rendezvous::{MOST_TURNS, Place, Rendezvous, Turn, range_of};
+use crate::run::rendezvous::{MOST_TURNS, Rendezvous, Turn, range_of};
+use crate::run::sources::Needed;
 
 /// A configuration besides the first one that was met this often is worth machine code.
 const OFTEN: u32 = 500;
@@ -146,10 +147,14 @@ impl Lists {
     /// Where a list is remembered.
     #[inline]
     fn place(wanted: &KnownList) -> usize {
-        let mix = |hash: u64, &word: &u32| {
-            (hash.rotate_left(23) ^ u64::from(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        };
-        (wanted.key.iter().fold(u64::from(wanted.rendezvous), mix) >> 40) as usize % LISTS
+        // The fewer multiplications wait for each other, the better.
+        let [a, b, c, d, e, f, g, h] = wanted.key.map(u64::from);
+        let pair = |one: u64, two: u64, odd: u64| (one ^ two << 32).wrapping_mul(odd);
+        let (ab, cd) = (pair(a, b, 0x9E37_79B9_7F4A_7C15), pair(c, d, 0xC2B2_AE3D_27D4_EB4F));
+        let (ef, gh) = (pair(e, f, 0x1656_67B1_9E37_79F9), pair(g, h, 0x85EB_CA77_C2B2_AE63));
+        let all = ab ^ cd.rotate_left(17) ^ ef.rotate_left(31) ^ gh.rotate_left(47);
+        let all = (all ^ all >> 32).wrapping_add(u64::from(wanted.rendezvous));
+        (all.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % LISTS
     }
 
     fn clear(&mut self) {
@@ -186,8 +191,10 @@ pub(super) struct Meetings {
     unnoted: Vec<u64>,
     /// The rendezvous that have steps.
     met: Vec<Met>,
-    /// For each rendezvous of the plan at hand, labels by its values, 0 where it is not known yet.
-    labels: Vec<Vec<u32>>,
+    /// The answers to questions about sets, once they were asked in the state at hand.
+    answers: Vec<Option<Answer>>,
+    /// For each rendezvous of the plan at hand, labels by its values, one behind the other; 0 where it is not known yet.
+    labels: Vec<u32>,
     other_labels: Vec<KnownLabel>,
     lists: Lists,
     /// By rendezvous.
@@ -196,23 +203,18 @@ pub(super) struct Meetings {
 
 impl LntWorker<'_> {
     /// Gives all steps out of a packed state, if machine code finds them; false if that is left to offers.
-    pub(super) fn meet_all(&mut self, meetings: &mut Meetings, emit: &mut dyn FnMut(Step<'_>)) -> bool {
+    pub(super) fn meet_all(&mut self, meetings: &mut Meetings, found: &mut Steps) -> bool {
         if !meetings.plan.as_ref().is_some_and(|plan| plan.fits(&self.packed)) {
             self.change_plan(meetings);
         }
         let mut plan = meetings.plan.take();
-        let is_met = self.meet_by(&mut plan, meetings, emit);
+        let is_met = self.meet_by(&mut plan, meetings, found);
         meetings.plan = plan;
         is_met
     }
 
     /// The same by a plan, which may be replaced.
-    fn meet_by(
-        &mut self,
-        held: &mut Option<Arc<Plan>>,
-        meetings: &mut Meetings,
-        emit: &mut dyn FnMut(Step<'_>),
-    ) -> bool {
+    fn meet_by(&mut self, held: &mut Option<Arc<Plan>>, meetings: &mut Meetings, found: &mut Steps) -> bool {
         let Some(plan) = held else { return false };
         if !self.find_possible(plan, meetings) {
             return false;
@@ -222,12 +224,20 @@ impl LntWorker<'_> {
         }
         let Some(plan) = held.as_ref().filter(|plan| plan.has_all(&meetings.possible)) else { return false };
         self.forget_state();
-        self.unpack();
+        let (state, copy) = (&mut self.snapshots[..self.width], &mut self.target[..]);
+        match plan.native.unpack(&self.packed, state, copy) {
+            true => (self.is_unpacked, self.target_is_clean) = (true, true),
+            false => self.unpack(),
+        }
         self.machine.marks.clear();
         self.machine.values.forget_deferred();
         meetings.met.clear();
+        meetings.answers.clear();
+        meetings.answers.resize(plan.questions.len(), None);
+        if !self.scout(plan, meetings) {
+            return false;
+        }
         let mut end = 0;
-        let count = plan.configuration.rendezvous.len();
         for set in 0..plan.sets {
             let mut possible = meetings.possible[set];
             if possible & meetings.unnoted[set] != 0 {
@@ -244,31 +254,23 @@ impl LntWorker<'_> {
                 }
                 let number = 64 * set + possible.trailing_zeros() as usize;
                 possible &= possible - 1;
-                match number.checked_sub(count) {
-                    None => match self.meet_one(plan, number, end, meetings) {
-                        Some(0) => {}
-                        Some(steps) => {
-                            meetings.met.push(Met {
-                                number: number as u32,
-                                first: end as u32,
-                                steps: steps as u32,
-                            });
-                            let piece = plan.native.meeting_of(number);
-                            end += steps * piece.map_or(0, |piece| plan.native.record_length(piece));
-                        }
-                        None => return false,
-                    },
-                    Some(probe) => {
-                        let Some(piece) = plan.native.probe_of(probe) else { return false };
-                        if self.run_meeting(&plan.native, piece, &[], end, &mut meetings.records).is_none() {
-                            return false;
-                        }
+                match self.meet_one(plan, number, end, meetings) {
+                    Some(0) => {}
+                    Some(steps) => {
+                        meetings.met.push(Met {
+                            number: number as u32,
+                            first: end as u32,
+                            steps: steps as u32,
+                        });
+                        let piece = plan.native.meeting_of(number);
+                        end += steps * piece.map_or(0, |piece| plan.native.record_length(piece));
                     }
+                    None => return false,
                 }
             }
         }
         self.machine.values.store_deferred(&mut meetings.records);
-        self.tell(plan, meetings, emit);
+        self.tell(plan, meetings, found);
         true
     }
 
@@ -277,25 +279,34 @@ impl LntWorker<'_> {
     fn find_possible(&self, plan: &Plan, meetings: &mut Meetings) -> bool {
         let possible = &mut meetings.possible;
         possible.clear();
-        possible.resize(plan.sets, u64::MAX);
-        let all = plan.configuration.rendezvous.len() + plan.configuration.probes.len();
-        if let (Some(last), used @ 1..) = (possible.last_mut(), all % 64) {
-            *last = (1 << used) - 1;
+        possible.extend_from_slice(&plan.all);
+        let known = plan.leaves.restrict(&self.packed, possible);
+        if known & OPEN_PLACE != 0 {
+            return false;
         }
-        let mut ended = false;
-        for leaf in &plan.leaves {
-            let location = leaf.counter.get(&self.packed) as usize;
-            match leaf.places[location] {
-                Place::Listed => {}
-                Place::Ended => ended = true,
-                Place::Open => return false,
-            }
-            let allows = &leaf.allows[location * plan.sets..][..plan.sets];
-            for (possible, &allowed) in possible.iter_mut().zip(allows) {
-                *possible &= allowed;
+        !(known & ENDED != 0 && plan.may_join(self.model, &self.packed))
+    }
+
+    /// Looks at silent ways, and leaves only rendezvous possible whose ways lead to their actions; false if that has to be found out
+    /// otherwise.
+    #[inline]
+    fn scout(&mut self, plan: &Plan, meetings: &mut Meetings) -> bool {
+        let Meetings { possible, records, .. } = meetings;
+        let count = plan.configuration.rendezvous.len();
+        for set in count / 64..plan.sets {
+            // Scouts have the bits behind those of rendezvous.
+            let rendezvous = if set == count / 64 { (1 << (count % 64)) - 1 } else { 0 };
+            let mut scouts = possible[set] & !rendezvous;
+            possible[set] &= rendezvous;
+            while scouts != 0 {
+                let number = 64 * set + scouts.trailing_zeros() as usize - count;
+                scouts &= scouts - 1;
+                let Some(piece) = plan.native.scout_of(number) else { return false };
+                let Some(open) = self.run_meeting(&plan.native, piece, &[], 0, records) else { return false };
+                plan.refuse(number, open as u64, possible);
             }
         }
-        !(ended && plan.may_join(self.model, &self.packed))
+        true
     }
 
     /// Notes how many values are tried or computed where machine code does that itself.
@@ -321,7 +332,27 @@ impl LntWorker<'_> {
     fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, meetings: &mut Meetings) -> Option<usize> {
         let piece = plan.native.meeting_of(number)?;
         let opening = piece.opening();
-        let Meetings { records, lists, domains, .. } = meetings;
+        let Meetings { records, lists, domains, answers, .. } = meetings;
+        // Only elements that have what somebody needs of them are looked at.
+        let (mut first, mut last) = (0, u32::MAX);
+        for &(question, needed) in &plan.needs[number] {
+            let asked = &plan.questions[question as usize];
+            let answer = answers[question as usize].get_or_insert_with(|| {
+                asked.answer(|slot| self.machine.values.kept_row(self.snapshots[slot as usize]))
+            });
+            let value = match needed {
+                Needed::Constant(value) => value,
+                Needed::Slot(slot) => self.snapshots[slot as usize],
+            };
+            if value & !asked.mask != 0 {
+                return Some(0);
+            }
+            let (start, end) = answer.elements(value, last);
+            (first, last) = (first.max(start), last.min(end));
+            if first >= last {
+                return Some(0);
+            }
+        }
         let action = plan.configuration.rendezvous[number].participants[0].action;
         if let Some(source) = &opening.source {
             let kept = |slot: usize| self.machine.values.kept_row(self.snapshots[slot]);
@@ -334,7 +365,10 @@ impl LntWorker<'_> {
                     &gathered[..]
                 }
             };
-            note_most(&self.model.named, action, elements.len() / source.words.max(1) as usize);
+            let words = source.words.max(1) as usize;
+            let end_of_needed = (last as usize).saturating_mul(words).min(elements.len());
+            let elements = elements.get(first as usize * words..end_of_needed).unwrap_or(&[]);
+            note_most(&self.model.named, action, elements.len() / words);
             let steps = match elements.is_empty() {
                 true => Some(0),
                 false => self.run_meeting(&plan.native, piece, elements, end, records),
@@ -442,13 +476,18 @@ impl LntWorker<'_> {
         let one = &plan.configuration.rendezvous[number];
         let offers = &self.machine.code.actions[one.participants[0].action as usize].offers;
         let length = plan.native.record_length(piece);
-        let mut sorted: Vec<&[u32]> = records[..steps * length].chunks_exact(length).collect();
-        sorted.sort_by(|a, b| {
+        let compare = |a: &[u32], b: &[u32]| {
             piece.opening().places.iter().fold(Ordering::Equal, |order, &place| {
                 let (ty, place) = (offers[place as usize].1, place as usize);
                 order.then_with(|| compare_frozen(&self.machine.values, ty, a[place], b[place]))
             })
-        });
+        };
+        let all = records[..steps * length].chunks_exact(length);
+        if all.clone().zip(all.skip(1)).all(|(a, b)| compare(a, b).is_lt()) {
+            return steps;
+        }
+        let mut sorted: Vec<&[u32]> = records[..steps * length].chunks_exact(length).collect();
+        sorted.sort_by(|a, b| compare(a, b));
         let values = piece.opening().values as usize;
         sorted.dedup_by_key(|record| &record[..values]);
         let remaining = sorted.len();
@@ -559,31 +598,31 @@ impl LntWorker<'_> {
     }
 
     /// Tells all steps that were found.
-    fn tell(&mut self, plan: &Plan, meetings: &mut Meetings, emit: &mut dyn FnMut(Step<'_>)) {
+    fn tell(&mut self, plan: &Plan, meetings: &mut Meetings, found: &mut Steps) {
         let mut at = 0;
         while let Some(&Met { number, first, steps }) = meetings.met.get(at) {
-            let Some(piece) = plan.native.meeting_of(number as usize) else { return };
-            let length = plan.native.record_length(piece);
-            at += 1;
-            let group = plan.told[number as usize].group;
-            if group == 0 {
-                for step in 0..steps as usize {
-                    self.tell_one(plan, piece, meetings, number, first as usize + step * length, emit);
+            let told = &plan.told[number as usize];
+            if told.group == 0 {
+                for step in 0..steps {
+                    self.tell_one(plan, meetings, number, (first + step * told.record) as usize, found);
                 }
+                at += 1;
                 continue;
             }
             // Of a group, all steps with one value come before those with the next one.
+            let group = told.group;
             let mut order: Vec<([u32; MOST_TURNS], u32, u32)> = Vec::new();
-            at -= 1;
             while let Some(&Met { number, first, steps }) = meetings.met.get(at) {
+                let told = &plan.told[number as usize];
+                if told.group != group {
+                    break;
+                }
                 let one = &plan.configuration.rendezvous[number as usize];
-                let piece = plan.native.meeting_of(number as usize);
-                let Some(piece) = piece.filter(|_| one.group == group) else { break };
-                let length = plan.native.record_length(piece);
-                let told = one.chosen(self.machine.code);
+                let length = told.record as usize;
+                let chosen = one.chosen(self.machine.code);
                 order.extend((0..steps as usize).map(|step| {
                     let start = first as usize + step * length;
-                    let mut chosen = meetings.records[start..start + length][length - told..].iter();
+                    let mut chosen = meetings.records[start..start + length][length - chosen..].iter();
                     let mut turns = [0; MOST_TURNS];
                     for (place, turn) in turns.iter_mut().zip(&one.turns) {
                         *place = match *turn {
@@ -598,32 +637,31 @@ impl LntWorker<'_> {
             // Records of one rendezvous lie in their order.
             order.sort_unstable();
             for (_, number, start) in order {
-                let Some(piece) = plan.native.meeting_of(number as usize) else { return };
-                self.tell_one(plan, piece, meetings, number, start as usize, emit);
+                self.tell_one(plan, meetings, number, start as usize, found);
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn tell_one(
         &mut self,
         plan: &Plan,
-        piece: &MeetingPiece,
         meetings: &mut Meetings,
         number: u32,
         start: usize,
-        emit: &mut dyn FnMut(Step<'_>),
+        found: &mut Steps,
     ) {
-        let (values, words) = (piece.values(), self.packed.len());
-        let label = self.label_of(plan, meetings, number, start, values);
-        let record = &meetings.records[start..start + plan.native.record_length(piece)];
+        let told = &plan.told[number as usize];
+        let (values, words) = (told.values as usize, self.packed.len());
+        let label = self.label_of(plan, meetings, number, start);
+        let record = &meetings.records[start..][..told.record as usize];
         let origin = match record[values + words..] {
-            [first, end, ..] if piece.is_marked() && first < end => {
+            [first, end, ..] if told.marked && first < end => {
                 self.origin_of_marks(first as usize, end as usize)
             }
             _ => OriginId::ZERO,
         };
-        emit(Step { label, target: &record[values..values + words], origin });
+        found.push(Step { label, target: &record[values..][..words], origin });
     }
 
     fn origin_of_marks(&mut self, first: usize, end: usize) -> OriginId {
@@ -635,36 +673,52 @@ impl LntWorker<'_> {
         origin
     }
 
-    #[inline]
-    fn label_of(
+    /// The label of a step whose record starts at a place.
+    #[inline(always)]
+    fn label_of(&mut self, plan: &Plan, meetings: &mut Meetings, number: u32, start: usize) -> LabelId {
+        let told = &plan.told[number as usize];
+        if told.hidden {
+            return LabelId::TAU;
+        }
+        let Some(radices) = &told.radices else {
+            return self.remembered_label(plan, meetings, number, start);
+        };
+        let values = &meetings.records[start..][..told.values as usize];
+        let place = values.iter().zip(radices).fold(0, |place, (&value, &bits)| place << bits | value);
+        match meetings.labels.get((told.labels + place) as usize) {
+            Some(&label @ 1..) => LabelId::from_raw(label),
+            _ => self.first_label(plan, meetings, number, start, told.labels + place),
+        }
+    }
+
+    /// A label that turns up for the first time, at a place among those that are looked up in an array.
+    #[cold]
+    fn first_label(
         &mut self,
         plan: &Plan,
         meetings: &mut Meetings,
         number: u32,
         start: usize,
-        values: usize,
+        place: u32,
     ) -> LabelId {
-        let told = &plan.told[number as usize];
-        if told.hidden {
-            return LabelId::TAU;
+        let values = &meetings.records[start..][..plan.told[number as usize].values as usize];
+        let label = self.new_label(&plan.configuration.rendezvous[number as usize], values);
+        if let Some(known) = meetings.labels.get_mut(place as usize) {
+            *known = label.raw();
         }
+        label
+    }
+
+    /// A label with many values, or large ones.
+    fn remembered_label(
+        &mut self,
+        plan: &Plan,
+        meetings: &mut Meetings,
+        number: u32,
+        start: usize,
+    ) -> LabelId {
         let one = &plan.configuration.rendezvous[number as usize];
-        let values = &meetings.records[start..start + values];
-        if let Some(radices) = &told.radices {
-            let place = values.iter().zip(radices).fold(0, |place, (&value, &bits)| place << bits | value);
-            let known = &mut meetings.labels[number as usize];
-            if let Some(&label @ 1..) = known.get(place as usize) {
-                return LabelId::from_raw(label);
-            }
-            let label = self.new_label(one, values);
-            if known.is_empty() {
-                known.resize(1 << radices.iter().map(|&bits| u32::from(bits)).sum::<u32>(), 0);
-            }
-            if let Some(known) = known.get_mut(place as usize) {
-                *known = label.raw();
-            }
-            return label;
-        }
+        let values = &meetings.records[start..][..plan.told[number as usize].values as usize];
         if values.len() > LABEL_VALUES {
             return self.new_label(one, values);
         }
@@ -709,8 +763,7 @@ impl LntWorker<'_> {
             *plan = self.model.plan(&key, || self.make_plan());
         }
         if let Some(plan) = plan.clone() {
-            meetings.labels.clear();
-            meetings.labels.resize(plan.configuration.rendezvous.len(), Vec::new());
+            meetings.labels = vec![0; plan.labels as usize];
             meetings.unnoted.clear();
             meetings.unnoted.resize(plan.sets, u64::MAX);
             meetings.other_labels.fill(KnownLabel::default());

@@ -8,8 +8,7 @@
 //! `member` or a loop, it names its candidates by itself.
 //!
 //! A shape promises only that a value outside of all shapes is refused without an error: patterns and guards are
-//! evaluated on each candidate as ever. Where something can't be followed, or may fail, the shape stays as it is, and it
-//! is told that evaluation may fail: an error must come up even where a later partner would refuse the value. Tests
+//! evaluated on each candidate as ever. Where something can't be followed, or may fail, the shape stays as it is. Tests
 //! compare the outcome with trying every value.
 
 use crate::compile::code::{ActionCode, Code, OfferCode, Op};
@@ -104,34 +103,19 @@ pub(super) fn shapes(
     question: &Question<'_>,
     width: usize,
     shapes: &mut Vec<Known>,
-) -> Learned {
+) -> bool {
     let first = shapes.len();
-    let mut run =
-        Run { code, values, question, shapes, first, width, steps: 0, todo: Vec::new(), may_fail: false };
+    let mut run = Run { code, values, question, shapes, first, width, steps: 0, todo: Vec::new() };
     let followed = run.all();
-    let may_fail = run.may_fail || !followed;
     if !followed {
         shapes.truncate(first);
     }
     let nothing = |shape: &[Known]| shape.iter().all(|known| known.mask == 0);
-    Learned { tells: followed && !shapes[first..].chunks_exact(width).any(nothing), may_fail }
+    followed && !shapes[first..].chunks_exact(width).any(nothing)
 }
 
-/// What came of looking for shapes.
-pub(super) struct Learned {
-    /// Whether there is anything that a value has to be.
-    pub tells: bool,
-    /// Whether evaluating the patterns and the guard may end in a run-time error.
-    pub may_fail: bool,
-}
-
-/// Whether evaluating an action's patterns and guard never fails, whatever the values: nothing in the code can, and it
-/// neither loops nor calls itself.
-pub(super) fn never_fails(code: &Code, action: &ActionCode) -> bool {
-    patterns_never_fail(code, action) && action.guard.is_none_or(|guard| code_never_fails(code, guard))
-}
-
-/// Whether the same holds for its patterns.
+/// Whether matching an action's patterns never fails, whatever the values: nothing in the code can, and it neither loops nor
+/// calls itself.
 pub(crate) fn patterns_never_fail(code: &Code, action: &ActionCode) -> bool {
     action.offers.iter().all(|(offer, _)| match offer {
         OfferCode::Pattern { address, .. } => code_never_fails(code, *address),
@@ -140,7 +124,7 @@ pub(crate) fn patterns_never_fail(code: &Code, action: &ActionCode) -> bool {
 }
 
 /// Whether code up to its end never fails.
-pub(in crate::run) fn code_never_fails(code: &Code, start: u32) -> bool {
+fn code_never_fails(code: &Code, start: u32) -> bool {
     let mut todo = vec![start];
     let mut seen = vec![false; code.ops.len()];
     while let Some(at) = todo.pop() {
@@ -183,7 +167,6 @@ struct Run<'r, 'v, 'q> {
     width: usize,
     steps: usize,
     todo: Vec<World>,
-    may_fail: bool,
 }
 
 /// What became of a world.
@@ -238,7 +221,6 @@ impl Run<'_, '_, '_> {
                     Next::On => {}
                     Next::Over => break,
                     Next::Perhaps => {
-                        self.may_fail = true;
                         self.accept(&world);
                         break;
                     }

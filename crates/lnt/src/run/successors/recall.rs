@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use lts::{LabelId, OriginId};
-use model::{ModelError, PackedWorker, Slot, Step};
+use model::{ModelError, PackedWorker, Slot, Step, Steps};
 
 use super::candidates::NOT_NAMED;
 use super::meet::Meetings;
@@ -31,6 +31,8 @@ pub struct PackedLntWorker<'a> {
     /// The same of those that were left to offers since.
     left: u32,
     meetings: Meetings,
+    /// Steps that are told one by one.
+    gathered: Steps,
 }
 
 impl<'a> PackedLntWorker<'a> {
@@ -38,12 +40,22 @@ impl<'a> PackedLntWorker<'a> {
         let memory = Memory::new(&model.localities, !model.eager);
         let states = if model.eager { MANY_STATES } else { 0 };
         let worker = LntWorker::with_memory(model, Some(memory));
-        Self { worker, target: Vec::new(), states, left: 0, meetings: Meetings::default() }
+        let gathered = Steps::new(model.layout.words(), true);
+        Self { worker, target: Vec::new(), states, left: 0, meetings: Meetings::default(), gathered }
     }
 }
 
 impl PackedWorker for PackedLntWorker<'_> {
     fn successors(&mut self, packed: &[u32], emit: &mut dyn FnMut(Step<'_>)) -> Result<(), ModelError> {
+        let mut gathered = std::mem::take(&mut self.gathered);
+        gathered.clear();
+        let result = self.add_steps(packed, &mut gathered);
+        gathered.iter().for_each(emit);
+        self.gathered = gathered;
+        result
+    }
+
+    fn add_steps(&mut self, packed: &[u32], steps: &mut Steps) -> Result<(), ModelError> {
         let worker = &mut self.worker;
         worker.packed.clear();
         worker.packed.extend_from_slice(packed);
@@ -54,7 +66,7 @@ impl PackedWorker for PackedLntWorker<'_> {
             let work = 1 + u32::try_from(tried).unwrap_or(MANY_STATES).min(MANY_STATES);
             self.states += if worker.model.plain { 0 } else { work };
         } else {
-            if worker.model.plans_steps && worker.meet_all(&mut self.meetings, emit) {
+            if worker.model.plans_steps && worker.meet_all(&mut self.meetings, steps) {
                 return Ok(());
             }
             self.left = self.left.saturating_add(1);
@@ -64,7 +76,7 @@ impl PackedWorker for PackedLntWorker<'_> {
         }
         self.target.resize(packed.len(), 0);
         let layout = &worker.model.layout;
-        let mut sink = PackedSink { layout, packed, target: &mut self.target, emit, fits: Ok(()) };
+        let mut sink = PackedSink { layout, packed, target: &mut self.target, steps, fits: Ok(()) };
         worker.steps(&mut sink)?;
         sink.fits?;
         if worker.memory.as_ref().is_some_and(|memory| memory.grown || !memory.missed.is_empty()) {
@@ -79,21 +91,21 @@ struct PackedSink<'s> {
     layout: &'s model::Layout,
     packed: &'s [u32],
     target: &'s mut Vec<u32>,
-    emit: &'s mut dyn FnMut(Step<'_>),
+    steps: &'s mut Steps,
     fits: Result<(), ModelError>,
 }
 
 impl Sink for PackedSink<'_> {
     fn computed(&mut self, step: Step<'_>, before: &[Slot]) {
         match self.layout.repack(before, self.packed, step.target, self.target) {
-            Ok(()) => (self.emit)(Step { target: self.target, ..step }),
+            Ok(()) => self.steps.push(Step { target: self.target, ..step }),
             wrong => self.fits = wrong,
         }
     }
 
     #[inline]
     fn recalled(&mut self, step: Step<'_>) {
-        (self.emit)(step);
+        self.steps.push(step);
     }
 }
 
@@ -254,8 +266,9 @@ impl LntWorker<'_> {
                     }
                 }
             }
-            // What comes behind a refusal can't fail before it shows.
-            if refused && known && self.model.harmless {
+            // Whatever goes wrong with others.
+            if refused {
+                known = true;
                 break;
             }
         }
@@ -526,21 +539,7 @@ impl LntWorker<'_> {
         let code = self.machine.code;
         let action = &code.actions[part.action as usize];
         self.start_part(part);
-        for (place, &(code, ty)) in action.offers.iter().enumerate() {
-            let value = self.value(&offer, place) as u32;
-            match code {
-                OfferCode::Variable(slot) => self.receive(slot, ty, value),
-                OfferCode::Pattern { address, .. }
-                    if !self.machine.matches(address, ty, value, &mut self.target)? =>
-                {
-                    return Ok(Alone::Refused);
-                }
-                _ => {}
-            }
-        }
-        if let Some(guard) = action.guard
-            && self.machine.value(guard, &mut self.target)? == 0
-        {
+        if !(self.matches(part, offer)? && self.holds(part, offer)?) {
             return Ok(Alone::Refused);
         }
         self.machine.marks.extend(action.mark.map(|mark| mark.0));

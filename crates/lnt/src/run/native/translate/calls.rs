@@ -1,17 +1,18 @@
 //! Functions: their variables, calls of them, and small ones that are built into what calls them.
 //!
 //! A variable that is never changed is the value of its argument. Arrays that are indexed have to lie in memory: those
-//! that are never changed are read where they lie already, in the state or among the arguments of the function that is
-//! being built, if they come from there as they are.
+//! that are never changed are read where they lie already, in the state, among the arguments of the function that is
+//! being built or in another variable, if they come from there as they are; others are changed in place where that is
+//! possible ([`super::copies`]).
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value, types};
 use cranelift_frontend::Variable;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::{Asked, Context, DEEPEST, DONE, MOST_WORDS, RAISED, Remembered, UNKNOWN};
+use super::super::{Asked, Context, DONE, MOST_WORDS, RAISED, Remembered, UNKNOWN};
 use super::{Building, most_raised, offset, reached_in_function, slot, trusted};
-use crate::compile::code::{Code, Landing, Op, Table};
+use crate::compile::code::{Code, FunctionCode, Landing, Op, Table};
 use crate::run::results::{FACTORS, MEMORY_BITS};
 
 /// Functions of more instructions are called.
@@ -19,6 +20,9 @@ const FEW_OPS: usize = 80;
 /// So many instructions are built into a function in all, and as many functions into each other.
 const MOST_INLINED: usize = 600;
 const MOST_NESTED: usize = 4;
+
+/// Variables of so many words lie in memory where functions get them.
+const LONG: u32 = 5;
 
 /// What values are loaded from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +47,8 @@ enum Local {
 #[derive(Default)]
 pub(super) struct Locals {
     words: Vec<Local>,
-    /// Where variables lie that are indexed, by their first words.
-    indexed: FxHashMap<u32, Place>,
+    /// Where variables lie that are indexed, and how many words they have, by their first words.
+    indexed: FxHashMap<u32, (Place, u32)>,
     /// The function, if it is one.
     pub(super) function: Option<u32>,
     /// Whether it begins again, with other arguments, where it would return what it returns for these.
@@ -58,6 +62,14 @@ enum Place {
     Here(StackSlot),
 }
 
+/// Where a function that is built into another one goes back to, and with what.
+pub(super) struct Back {
+    block: Block,
+    results: Vec<Variable>,
+    /// Where the results lie then, wherever it is left; nothing before it is left anywhere.
+    places: Option<Vec<Option<(StackSlot, u32)>>>,
+}
+
 /// How the words of a function's variables are used.
 struct Uses {
     changed: Vec<bool>,
@@ -66,10 +78,16 @@ struct Uses {
 }
 
 impl Building<'_> {
-    /// Makes the variables of a function for these arguments.
-    pub(super) fn locals_of(&mut self, number: u32, arguments: &[Value]) -> Option<Locals> {
+    /// Makes the variables of a function for these arguments. What it changes may be what lies in `replaced`: its result will be
+    /// stored there.
+    pub(super) fn locals_of(
+        &mut self,
+        number: u32,
+        arguments: &[Value],
+        mut replaced: Option<StackSlot>,
+    ) -> Option<Locals> {
         let function = self.compiled.code.functions[number as usize];
-        let mut uses = self.uses(function.address, function.variables);
+        let mut uses = self.uses(number);
         let repeats = self.repeats(number) && uses.indexed.iter().all(|one| one.0 >= function.arguments);
         if repeats {
             uses.changed[..function.arguments as usize].fill(true);
@@ -93,21 +111,46 @@ impl Building<'_> {
             // Parts of one variable would have to change with each other.
             return None;
         }
-        for (start, length) in uses.indexed {
+        // Whoever changes a slot in place comes first: nobody else reads it then.
+        let is_changed = |&(start, length): &(u32, u32)| {
+            uses.changed[start as usize..(start + length) as usize].contains(&true)
+        };
+        uses.indexed.sort_by_key(|variable| !is_changed(variable));
+        let mut taken = Vec::new();
+        for &(start, length) in &uses.indexed {
             let values: Vec<Value> = (start..start + length).map(first).collect();
-            let is_changed = (start..start + length).any(|word| uses.changed[word as usize]);
-            if let Some(there) = self.lie_together(&values).filter(|_| !is_changed) {
-                indexed.insert(start, Place::There(there.0, there.1));
+            let is_changed = is_changed(&(start, length));
+            let known = if is_changed { None } else { self.lie_together(&values, &taken) };
+            if let Some(place) = known {
+                if let Place::Here(slot) = place {
+                    self.copies.uses(slot);
+                }
+                indexed.insert(start, (place, length));
                 continue;
             }
-            let memory = slot(&mut self.builder, 4 * length.max(1));
-            for (word, &value) in (0..).zip(&values) {
-                self.builder.ins().stack_store(value, memory, offset(word));
-                if is_changed {
-                    words[(start + word) as usize] = Local::InMemory;
+            let given = (self.copies.slot_with(&values))
+                .filter(|&slot| self.copies.is_free(slot) || replaced == Some(slot));
+            let memory = match given {
+                Some(slot) => {
+                    taken.push(slot);
+                    if replaced == given {
+                        replaced = None;
+                    }
+                    slot
                 }
+                None => {
+                    let memory = slot(&mut self.builder, 4 * length.max(1));
+                    for (word, &value) in (0..).zip(&values) {
+                        self.builder.ins().stack_store(value, memory, offset(word));
+                    }
+                    memory
+                }
+            };
+            if is_changed {
+                words[start as usize..(start + length) as usize].fill(Local::InMemory);
             }
-            indexed.insert(start, Place::Here(memory));
+            self.copies.uses(memory);
+            indexed.insert(start, (Place::Here(memory), length));
         }
         Some(Locals { words, indexed, function: Some(number), repeats })
     }
@@ -139,14 +182,32 @@ impl Building<'_> {
         Some(true)
     }
 
-    fn uses(&self, address: u32, variables: u32) -> Uses {
+    fn uses(&self, number: u32) -> Uses {
+        let FunctionCode { address, variables, .. } = self.compiled.code.functions[number as usize];
         let code = &self.compiled.code;
         let mut changed = vec![false; variables as usize];
         let mut indexed: Vec<(u32, u32)> = Vec::new();
+        let (mut long, mut given) = (Vec::new(), FxHashSet::default());
+        // Arguments of a function that begins again are replaced word by word.
+        let mut calls = false;
+        let repeats = self.repeats(number);
         for at in reached_in_function(code, address) {
             let (start, length) = match code.ops[at] {
                 Op::StoreLocal(local) => (local, 1),
-                Op::StoreLocals(local, words) => (local, words),
+                Op::StoreLocals(local, words) => {
+                    if words >= LONG {
+                        long.push((local, words));
+                    }
+                    (local, words)
+                }
+                Op::LoadLocals(local, words) => {
+                    given.insert((local, words));
+                    continue;
+                }
+                Op::Call(_) => {
+                    calls = !repeats;
+                    continue;
+                }
                 Op::StoreLocalElement(local, ty) => {
                     let whole = (local, self.compiled.types[ty.index()].words());
                     indexed.push(whole);
@@ -160,16 +221,29 @@ impl Building<'_> {
             };
             changed[start as usize..(start + length) as usize].fill(true);
         }
+        // Long ones that functions get are not passed on word by word.
+        long.sort_unstable();
+        long.dedup();
+        let overlap = |a: &(u32, u32), b: &(u32, u32)| a != b && a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
+        let alone = |one: &&(u32, u32)| !long.iter().chain(&indexed).any(|other| overlap(one, other));
+        if calls {
+            let passed: Vec<_> =
+                long.iter().filter(|one| given.contains(one)).filter(alone).copied().collect();
+            indexed.extend(passed);
+        }
         indexed.sort_unstable();
         indexed.dedup();
         Uses { changed, indexed }
     }
 
-    /// Where values lie one behind the other, if they do.
-    fn lie_together(&self, values: &[Value]) -> Option<(Memory, u32)> {
+    /// Where values lie one behind the other, if they do: in a slot that none of these functions changes.
+    fn lie_together(&self, values: &[Value], taken: &[StackSlot]) -> Option<Place> {
+        if let Some(slot) = self.copies.slot_with(values) {
+            return Some(Place::Here(slot)).filter(|_| !taken.contains(&slot));
+        }
         let (memory, first) = *self.origins.get(values.first()?)?;
         let follows = |(value, at): (&Value, u32)| self.origins.get(value) == Some(&(memory, at));
-        values.iter().zip(first..).all(follows).then_some((memory, first))
+        values.iter().zip(first..).all(follows).then_some(Place::There(memory, first))
     }
 
     pub(super) fn load_local(&mut self, word: u32) -> Option<Value> {
@@ -184,7 +258,9 @@ impl Building<'_> {
             }
             Local::InMemory => {
                 let (memory, first) = self.memory_around(word)?;
-                self.builder.ins().stack_load(types::I32, memory, offset(word - first))
+                let value = self.builder.ins().stack_load(types::I32, memory, offset(word - first));
+                self.copies.load(value, memory, word - first);
+                value
             }
         })
     }
@@ -204,7 +280,10 @@ impl Building<'_> {
             Local::Changing(variable) => self.builder.def_var(variable, value),
             Local::InMemory => {
                 let (memory, first) = self.memory_around(word)?;
-                self.builder.ins().stack_store(value, memory, offset(word - first));
+                if self.copies.place(value) != Some((memory, word - first)) {
+                    self.builder.ins().stack_store(value, memory, offset(word - first));
+                    self.copies.store(memory);
+                }
             }
         }
         Some(())
@@ -214,18 +293,25 @@ impl Building<'_> {
     fn memory_around(&self, word: u32) -> Option<(StackSlot, u32)> {
         let known = self.locals.indexed.iter().filter(|(start, _)| **start <= word);
         match known.max_by_key(|(start, _)| **start)? {
-            (&start, &Place::Here(memory)) => Some((memory, start)),
+            (&start, &(Place::Here(memory), _)) => Some((memory, start)),
             _ => None,
         }
     }
 
     /// Where a variable lies that is indexed: an address, and how many words behind it.
     pub(super) fn memory_of(&mut self, variable: u32) -> Option<(Value, u32)> {
-        Some(match *self.locals.indexed.get(&variable)? {
+        Some(match self.locals.indexed.get(&variable)?.0 {
             Place::There(Memory::State, first) => (self.state, first),
             Place::There(Memory::Arguments, first) => (self.io, first),
             Place::Here(memory) => (self.builder.ins().stack_addr(self.pointer, memory, 0), 0),
         })
+    }
+
+    /// An element of a variable is about to change where it lies.
+    pub(super) fn changes_memory_of(&mut self, variable: u32) {
+        if let Some(&(Place::Here(slot), _)) = self.locals.indexed.get(&variable) {
+            self.copies.store(slot);
+        }
     }
 
     /// Calls the function whose arguments are on the stack, or does here what it would do.
@@ -241,7 +327,7 @@ impl Building<'_> {
         match function.table {
             Some(table) => self.look_up(at, number, table),
             None if !remembered && fits && nests && !outline.raises && outline.id.is_some() => {
-                self.inline(number)
+                self.inline(at, number)
             }
             None => self.call_out(at, number, remembered),
         }
@@ -319,46 +405,78 @@ impl Building<'_> {
     }
 
     /// Builds a function in: what it returns is then on the stack.
-    fn inline(&mut self, number: u32) -> Option<()> {
+    fn inline(&mut self, at: usize, number: u32) -> Option<()> {
         let function = self.compiled.code.functions[number as usize];
         let arguments = self.pop_arguments(number)?;
-        let locals = self.locals_of(number, &arguments)?;
-        let results = results(&self.compiled.code, function.address);
-        let results: Vec<Variable> = (0..results).map(|_| self.builder.declare_var(types::I32)).collect();
-        let behind = self.builder.create_block();
+        let count = results(&self.compiled.code, function.address);
+        let outer_copies = self.copies.enter();
+        let locals = self.locals_of(number, &arguments, self.replaced_by(at, count))?;
+        let results: Vec<Variable> = (0..count).map(|_| self.builder.declare_var(types::I32)).collect();
+        let block = self.builder.create_block();
+        let back = Back { block, results: results.clone(), places: None };
         self.helped = self.helped.max(self.outlines[number as usize].helped);
         self.inlined_ops += self.outlines[number as usize].size;
         self.inlined_words += function.variables as usize;
         self.inlined.push(number);
         let outer = (
             std::mem::replace(&mut self.locals, locals),
-            self.back.replace((behind, results.clone())),
+            self.back.replace(back),
             std::mem::take(&mut self.stack),
             std::mem::take(&mut self.places),
             std::mem::take(&mut self.blocks),
             std::mem::take(&mut self.todo),
         );
         self.code_from(function.address as usize)?;
+        let places = self.back.take().and_then(|back| back.places).unwrap_or_default();
         (self.locals, self.back, self.stack, self.places, self.blocks, self.todo) = outer;
+        self.copies.leave(&outer_copies);
         self.inlined.pop();
-        self.builder.switch_to_block(behind);
+        self.builder.switch_to_block(block);
         for (word, result) in (0..).zip(results) {
             let value = self.builder.use_var(result);
+            if let Some(&Some((slot, at))) = places.get(word as usize) {
+                self.copies.load(value, slot, at);
+            }
             self.push_result(number, word, value);
         }
         Some(())
     }
 
+    /// The slot of the variable that becomes the result of a call, which has so many words, as soon as it is there.
+    fn replaced_by(&self, call: usize, results: u32) -> Option<StackSlot> {
+        let (variable, words) = match *self.compiled.code.ops.get(call + 1)? {
+            Op::StoreLocal(variable) => (variable, 1),
+            Op::StoreLocals(variable, words) => (variable, words),
+            _ => return None,
+        };
+        match (self.locals.indexed.get(&variable)?, self.locals.words.get(variable as usize)?) {
+            (&(Place::Here(slot), length), Local::InMemory) if length == words && words == results => {
+                Some(slot)
+            }
+            _ => None,
+        }
+    }
+
     /// Leaves a function that is built into another one.
     pub(super) fn go_back(&mut self, values: Vec<Value>) -> Option<()> {
-        let (behind, results): &(Block, Vec<Variable>) = self.back.as_ref()?;
-        if results.len() != values.len() {
+        let places: Vec<_> = values.iter().map(|&value| self.copies.place(value)).collect();
+        let back = self.back.as_mut()?;
+        if back.results.len() != values.len() {
             return None;
         }
-        for (&result, value) in results.iter().zip(values) {
+        // Wherever it is left, they have to lie in the same places.
+        match &mut back.places {
+            None => back.places = Some(places),
+            Some(known) => {
+                for (known, place) in known.iter_mut().zip(places) {
+                    *known = known.filter(|known| place == Some(*known));
+                }
+            }
+        }
+        for (&result, value) in back.results.iter().zip(values) {
             self.builder.def_var(result, value);
         }
-        self.builder.ins().jump(*behind, &[]);
+        self.builder.ins().jump(back.block, &[]);
         Some(())
     }
 
@@ -401,16 +519,14 @@ impl Building<'_> {
             self.recall(number, &arguments, words, is_forgotten, [behind, compute]);
             self.builder.switch_to_block(compute);
         }
-        let at_depth = std::mem::offset_of!(Context, depth) as i32;
-        let depth = self.builder.ins().load(types::I32, trusted(), self.context, at_depth);
-        let shallow = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, depth, i64::from(DEEPEST));
+        let at_limit = std::mem::offset_of!(Context, stack_limit) as i32;
+        let limit = self.builder.ins().load(self.pointer, trusted(), self.context, at_limit);
+        let end = self.builder.ins().get_stack_pointer(self.pointer);
+        let shallow = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, limit);
         self.require(shallow);
-        let deeper = self.builder.ins().iadd_imm(depth, 1);
-        self.builder.ins().store(trusted(), deeper, self.context, at_depth);
         let callee = self.reference(id);
         let call = self.builder.ins().call(callee, &[self.context, self.state, address]);
         let status = self.builder.inst_results(call)[0];
-        self.builder.ins().store(trusted(), depth, self.context, at_depth);
         let done = self.builder.ins().icmp_imm(IntCC::Equal, status, i64::from(DONE));
         match self.compiled.code.ops.get(at + 1) {
             Some(&Op::Landings(number)) if self.locals.function.is_some() => {

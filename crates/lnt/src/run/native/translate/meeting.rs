@@ -16,13 +16,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::GAVE_UP;
 use super::calls::{Locals, Memory};
+use super::copies::Copies;
 use super::rows::is_row;
 use super::{Building, Built, Start, Translator, offset, reached, slot, trusted};
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
 use crate::compile::types::Storage;
 use crate::run::bounds::{Bounds, bounds};
-use crate::run::rendezvous::{Participant, range_of, silent};
+use crate::run::rendezvous::{Participant, Scout, range_of, silent};
 use crate::run::solved::{Solved, solved};
 use crate::run::sources::{Choosing, Piece, Source, Whole, choosing, source};
 use crate::typed::TypeId;
@@ -112,6 +113,55 @@ fn opening(compiled: &Compiled, participants: &[Participant], quickly: bool) -> 
         values: values as u32,
         solved,
     }
+}
+
+/// Whether participants write slots that lie in memory on their silent ways, and a value is chosen, or tried, behind that.
+fn loses(compiled: &Compiled, participants: &[Participant], in_memory: &[u32], tries: bool) -> bool {
+    let is_written = |at: u32| match compiled.code.ops[at as usize] {
+        Op::StoreElement(part) => {
+            let (slot, words) = compiled.code.parts[part as usize].whole;
+            (slot..slot + words).any(|slot| in_memory.binary_search(&slot).is_ok())
+        }
+        Op::StoreSlot(slot) => in_memory.binary_search(&slot).is_ok(),
+        Op::StoreSlots(slot, words) => {
+            (slot..slot + words).any(|slot| in_memory.binary_search(&slot).is_ok())
+        }
+        _ => false,
+    };
+    let mut written = false;
+    for leg in participants.iter().flat_map(|one| &one.way) {
+        written |= silent(&compiled.code, leg.from).into_iter().any(is_written);
+        if let Op::AnyValue(slot, ty) = compiled.code.ops[leg.to as usize] {
+            let words = compiled.types[ty.index()].words();
+            if written || (slot..slot + words).any(|slot| in_memory.binary_search(&slot).is_ok()) {
+                return true;
+            }
+        }
+    }
+    written && tries
+}
+
+/// Whether a participant does nothing silently but find out where to go.
+fn only_decides(code: &Code, participant: &Participant) -> bool {
+    let of_leg = participant.way.iter().flat_map(|leg| silent(code, leg.from).into_iter().chain([leg.to]));
+    of_leg.into_iter().all(|at| {
+        !matches!(
+            code.ops[at as usize],
+            Op::StoreSlot(_)
+                | Op::StoreSlots(..)
+                | Op::StoreElement(_)
+                | Op::StoreLocal(_)
+                | Op::StoreLocals(..)
+                | Op::StoreLocalElement(..)
+                | Op::AnyValue(..)
+                | Op::Mark(_)
+                | Op::Decide(_)
+                | Op::Fire(_)
+                | Op::FireOutcome(_)
+                | Op::Observe(_)
+                | Op::Record(..)
+        )
+    })
 }
 
 /// Whether an offer says what its value is.
@@ -310,7 +360,7 @@ fn rows_stored(compiled: &Compiled, participants: &[Participant]) -> Vec<u32> {
     let makes_rows = |at: usize| match code.ops[at] {
         Op::Call(number) => code.row_words[number as usize].results.clone(),
         Op::Apply(number) => vec![is_row(&compiled.types[code.applications[number as usize].result.index()])],
-        Op::Tail(ty) => vec![is_row(&compiled.types[ty.index()])],
+        Op::Tail(ty) | Op::Collection(ty, _) => vec![is_row(&compiled.types[ty.index()])],
         _ => Vec::new(),
     };
     let mut slots = Vec::new();
@@ -334,7 +384,7 @@ fn rows_stored(compiled: &Compiled, participants: &[Participant]) -> Vec<u32> {
 }
 
 impl Translator<'_> {
-    /// Builds a rendezvous or a probe.
+    /// Builds a rendezvous or a scout.
     pub(super) fn build_meeting(
         &mut self,
         number: usize,
@@ -342,14 +392,18 @@ impl Translator<'_> {
         building: &mut FunctionBuilderContext,
     ) -> Option<Built> {
         let configuration = self.configuration?;
-        let (participants, before, is_grouped) = match self.outlines[number].start {
+        let (participants, scout, is_grouped) = match self.outlines[number].start {
             Start::Meeting(number) => {
                 let one = &configuration.rendezvous[number as usize];
-                (&one.participants[..], false, one.group != 0)
+                (&one.participants[..], None, one.group != 0)
             }
-            Start::Probe(number) => (&configuration.probes[number as usize..=number as usize], true, false),
+            Start::Scout(number) => {
+                let scout = &configuration.scouts[number as usize];
+                (&scout.ways[..], Some(scout), false)
+            }
             Start::Function(_) | Start::At(..) => return None,
         };
+        let before = scout.is_some();
         let mut builder = FunctionBuilder::new(function, building);
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
@@ -360,10 +414,19 @@ impl Translator<'_> {
         let nothing = builder.create_block();
         let Slots { all, written, in_memory } = slots(self.compiled, participants, before);
         let is_in_memory = |slot: &u32| in_memory.binary_search(slot).is_ok();
-        let written_before = slots(self.compiled, participants, true).written;
-        let opening = opening(self.compiled, participants, self.quickly);
-        // Memory is put back after each try: what silent ways write there would be lost.
-        let lost = written_before.iter().any(is_in_memory) && opening.combinations(2) != 1;
+        let opening = match before {
+            true => Opening::default(),
+            false => opening(self.compiled, participants, self.quickly),
+        };
+        // Memory is put back after each try: what silent ways write there before would be lost.
+        let tries = !before && opening.combinations(2) != opening.chosen;
+        let lost = match scout {
+            Some(scout) => scout
+                .ways
+                .iter()
+                .any(|one| loses(self.compiled, std::slice::from_ref(one), &in_memory, false)),
+            None => loses(self.compiled, participants, &in_memory, tries),
+        };
         if lost || opening.chosen > MOST_CHOSEN {
             return None;
         }
@@ -400,6 +463,7 @@ impl Translator<'_> {
             gives_up,
             locals: Locals::default(),
             origins,
+            copies: Copies::default(),
             drafts: FxHashSet::default(),
             called: Vec::new(),
             inlined: Vec::new(),
@@ -431,9 +495,12 @@ impl Translator<'_> {
                 zero,
             }),
         };
-        match before {
-            true => body.probe(&participants[0])?,
-            false => body.meeting(participants, &opening, is_grouped, packed, out, [list, count])?,
+        match scout {
+            Some(scout) => body.scout(scout)?,
+            None => {
+                let scouts = &configuration.scouts;
+                body.meeting(participants, scouts, &opening, is_grouped, [packed, out, list, count])?;
+            }
         }
         body.builder.switch_to_block(gives_up);
         body.restore_memory();
@@ -441,8 +508,6 @@ impl Translator<'_> {
         body.builder.seal_all_blocks();
         let called = body.called;
         body.builder.finalize();
-        // Nobody is asked for values by a probe.
-        let opening = if before { Opening::default() } else { opening };
         Some(Built { inputs: 0, outputs: 0, writes: false, called, opening })
     }
 }
@@ -456,21 +521,38 @@ struct Records {
 }
 
 impl Building<'_> {
-    /// What a participant does before its action, for the errors that come up there.
-    fn probe(&mut self, participant: &Participant) -> Option<()> {
-        let action = &self.compiled.code.actions[participant.action as usize];
-        self.follow(participant)?;
-        for &(offer, ty) in &action.offers {
-            if gives(offer) {
+    /// What participants do before their actions, and what they offer if that may fail. Gives a bit for each that gets to its action.
+    fn scout(&mut self, scout: &Scout) -> Option<()> {
+        let open = self.builder.declare_var(types::I32);
+        let zero = self.constant(0);
+        self.builder.def_var(open, zero);
+        let meeting = self.meeting.as_ref()?;
+        let written: Vec<Variable> =
+            meeting.written.iter().filter_map(|&slot| meeting.variable(slot)).collect();
+        let first: Vec<Value> = written.iter().map(|&variable| self.builder.use_var(variable)).collect();
+        for (number, (participant, &fails)) in scout.ways.iter().zip(&scout.fails).enumerate() {
+            // Each of them starts from the state at hand.
+            for (&variable, &value) in written.iter().zip(&first) {
+                self.builder.def_var(variable, value);
+            }
+            let nothing = self.builder.create_block();
+            self.meeting.as_mut()?.nothing = nothing;
+            self.follow(participant)?;
+            let offers = &self.compiled.code.actions[participant.action as usize].offers;
+            for &(offer, ty) in offers.iter().filter(|offer| fails && gives(offer.0)) {
                 self.offered(offer, ty)?;
             }
+            let before = self.builder.use_var(open);
+            let more = self.builder.ins().bor_imm(before, 1 << number);
+            self.builder.def_var(open, more);
+            let nothing = self.meeting.as_ref()?.nothing;
+            self.builder.ins().jump(nothing, &[]);
+            let finished = self.end_loops()?;
+            self.builder.switch_to_block(finished);
+            self.restore_memory();
         }
-        let nothing = self.meeting.as_ref()?.nothing;
-        self.builder.ins().jump(nothing, &[]);
-        let finished = self.end_loops()?;
-        self.builder.switch_to_block(finished);
-        self.restore_memory();
-        self.halt(0);
+        let open = self.builder.use_var(open);
+        self.builder.ins().return_(&[open]);
         Some(())
     }
 
@@ -478,11 +560,10 @@ impl Building<'_> {
     fn meeting(
         &mut self,
         participants: &[Participant],
+        scouts: &[Scout],
         opening: &Opening,
         is_grouped: bool,
-        packed: Value,
-        out: Value,
-        [list, listed]: [Value; 2],
+        [packed, out, list, listed]: [Value; 4],
     ) -> Option<()> {
         let code = &self.compiled.code;
         let marked = code.tells();
@@ -499,7 +580,10 @@ impl Building<'_> {
             self.meeting.as_mut()?.first_mark = Some(first);
         }
         for participant in participants {
-            self.follow(participant)?;
+            let is_scouted = scouts.iter().any(|scout| scout.ways.contains(participant));
+            if !(is_scouted && only_decides(code, participant)) {
+                self.follow(participant)?;
+            }
         }
         // What is offered, by place; offers that say nothing leave it to others.
         let mut values: Vec<Option<Given>> = vec![None; opening.values as usize];

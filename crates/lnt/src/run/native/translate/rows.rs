@@ -7,7 +7,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::FuncId;
 
-use super::super::{Context, NEAR_ROWS};
+use model::rows::{FIRST_BITS, UNIT};
+
+use super::super::Context;
 use super::{Building, number_of, trusted};
 use crate::compile::code::Op;
 use crate::compile::types::{Kind, Representation, Storage};
@@ -70,9 +72,18 @@ impl Building<'_> {
                 self.require_elements(row);
                 self.push_tail(at, row, operand.element.words);
             }
-            Builtin::Length if is_narrow_row(operand) => {
+            Builtin::IsEmpty if is_row(operand) => {
+                // No draft is empty.
                 let row = self.pop_draft()?;
-                let length = self.row_length(row);
+                let empty = self.word(self.compiled.values.intern(&[]));
+                self.push_comparison(IntCC::Equal, row, empty);
+            }
+            Builtin::Length if is_row(operand) => {
+                let row = self.pop_draft()?;
+                let mut length = self.row_length(row);
+                if operand.element.words > 1 {
+                    length = self.builder.ins().udiv_imm(length, i64::from(operand.element.words));
+                }
                 let number = self.builder.ins().uextend(types::I64, length);
                 let (lower, upper, offset) = number_of(shape(application.result))?;
                 self.push_number(number, lower, upper, offset);
@@ -120,6 +131,49 @@ impl Building<'_> {
                 let (row, word) = (self.pop_draft()?, self.pop()?);
                 self.push_call(self.helpers.row_member, &[word, row]);
             }
+            Builtin::Member if is_row(second) && second.element.words == operand.words() => {
+                let row = self.pop_draft()?;
+                let element = self.spill_words(operand.words())?;
+                let count = self.word(operand.words());
+                self.push_call(self.helpers.row_member_anywhere, &[element, count, row]);
+            }
+            Builtin::Access if is_row(operand) => {
+                let (index, row) = (self.pop()?, self.pop_draft()?);
+                // Elements are counted from 1.
+                let index = self.number(index, number_of(second)?.2);
+                let length = self.row_length(row);
+                let stride = operand.element.words.max(1);
+                let count = self.builder.ins().udiv_imm(length, i64::from(stride));
+                let count = self.builder.ins().uextend(types::I64, count);
+                let position = self.builder.ins().iadd_imm(index, -1);
+                let is_inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, position, count);
+                self.require(is_inside);
+                let first = self.builder.ins().imul_imm(position, i64::from(stride));
+                let first = self.builder.ins().ireduce(types::I32, first);
+                for word in 0..stride {
+                    let position = self.builder.ins().iadd_imm(first, i64::from(word));
+                    let word = self.row_word(row, position);
+                    self.stack.push(word);
+                }
+            }
+            Builtin::Cons | Builtin::Insert | Builtin::Append | Builtin::Remove
+                if is_row(second) && second.element.words == operand.words() =>
+            {
+                let row = self.pop_draft()?;
+                let mut operands = self.pop_many(operand.words())?;
+                operands.push(row);
+                self.change_rows(at, number, operands)?;
+            }
+            Builtin::Union | Builtin::Concatenate | Builtin::Intersection | Builtin::Difference
+                if is_row(operand) && application.operand == application.second =>
+            {
+                let operands = self.pop_drafts(2)?;
+                self.change_rows(at, number, operands)?;
+            }
+            Builtin::Delete if is_row(operand) && number_of(second).is_some() => {
+                let (index, row) = (self.pop()?, self.pop_draft()?);
+                self.change_rows(at, number, vec![row, index])?;
+            }
             _ if application.narrow => {
                 let words = self.spill_words(application.words)?;
                 let (number, count) = (self.word(number), self.word(application.words));
@@ -155,15 +209,56 @@ impl Building<'_> {
         }
     }
 
+    /// Pushes the row that an operation makes of others, which may be drafts.
+    fn change_rows(&mut self, at: usize, number: u32, operands: Vec<Value>) -> Option<()> {
+        let (number, count) = (self.word(number), self.word(operands.len() as u32));
+        let words = self.spill_values(operands);
+        let is_draft = self.tells_draft(at);
+        let told = self.word(is_draft);
+        let status = self.call_helper(self.helpers.change_rows, &[number, words, count, told]);
+        let good = self.builder.ins().icmp_imm(IntCC::Equal, status, 0);
+        self.require(good);
+        let row = self.builder.ins().load(types::I32, trusted(), words, 0);
+        match is_draft {
+            0 => self.stack.push(row),
+            _ => self.push_draft(row),
+        }
+        Some(())
+    }
+
+    /// Pushes the row of the elements on top of the stack.
+    pub(super) fn collect_row(&mut self, at: usize, ty: TypeId, count: u32) -> Option<()> {
+        let words = count * self.compiled.types[ty.index()].element.words;
+        if words == 0 {
+            let empty = self.word(self.compiled.values.intern(&[]));
+            self.stack.push(empty);
+            return Some(());
+        }
+        let elements = self.spill_words(words)?;
+        let is_draft = self.tells_draft(at);
+        let (ty, words, told) = (self.word(ty.0), self.word(words), self.word(is_draft));
+        let row = self.call_helper(self.helpers.collect_row, &[ty, elements, words, told]);
+        match is_draft {
+            0 => self.stack.push(row),
+            _ => self.push_draft(row),
+        }
+        Some(())
+    }
+
+    /// Whether the row that an instruction makes should be a draft, as [`crate::run::values::Values::may_be_draft`] is told.
+    fn tells_draft(&self, at: usize) -> u32 {
+        match self.compiled.code.ops.get(at + 1) {
+            Some(Op::StoreSlot(_)) if self.makes_draft(at) => 2,
+            _ => u32::from(self.makes_draft(at)),
+        }
+    }
+
     /// Pushes the row that a helper makes of an element of some words and a row in ascending order.
     fn change_in_order(&mut self, at: usize, helper: FuncId, words: u32) -> Option<()> {
         let row = self.pop_draft()?;
         let element = self.spill_words(words)?;
         let count = self.word(words);
-        let is_draft = match self.compiled.code.ops.get(at + 1) {
-            Some(Op::StoreSlot(_)) if self.makes_draft(at) => 2,
-            _ => u32::from(self.makes_draft(at)),
-        };
+        let is_draft = self.tells_draft(at);
         let told = self.word(is_draft);
         let row = self.call_helper(helper, &[element, count, row, told]);
         match is_draft {
@@ -332,7 +427,7 @@ impl Building<'_> {
         self.builder.ins().ushr_imm(shifted, i64::from(64 - ADDRESS_BITS))
     }
 
-    /// Where a row lies and how long it is, 0 if that is not known yet. Goes to a block if there is no telling.
+    /// Where a row lies and how long it is; of a draft 0 if that is not known. Goes to a block if there is no telling.
     fn near_row(&mut self, row: Value, otherwise: Block) -> Value {
         let found = self.builder.create_block();
         let place = self.builder.append_block_param(found, types::I64);
@@ -356,14 +451,29 @@ impl Building<'_> {
 
     /// The same of a row that is no draft.
     fn near_stored_row(&mut self, row: Value, otherwise: Block) -> Value {
-        let is_near = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, row, NEAR_ROWS as i64);
-        self.go_on_if(is_near, otherwise);
-        let at = std::mem::offset_of!(Context, near_rows) as i32;
-        let all = self.builder.ins().load(self.pointer, trusted(), self.context, at);
+        // Numbers above those of rows are of drafts.
+        let is_stored = self.builder.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, row, 0);
+        self.go_on_if(is_stored, otherwise);
         let row = self.builder.ins().uextend(types::I64, row);
-        let bytes = self.builder.ins().ishl_imm(row, 3);
-        let near = self.builder.ins().iadd(all, bytes);
-        self.builder.ins().load(types::I64, trusted(), near, 0)
+        let counted = self.builder.ins().iadd_imm(row, 1 << FIRST_BITS);
+        let zeros = self.builder.ins().clz(counted);
+        let chunk = self.builder.ins().irsub_imm(zeros, i64::from(63 - FIRST_BITS));
+        let at = std::mem::offset_of!(Context, chunks) as i32;
+        let chunks = self.builder.ins().load(self.pointer, trusted(), self.context, at);
+        let of_chunk = self.builder.ins().ishl_imm(chunk, 3);
+        let address = self.builder.ins().iadd(chunks, of_chunk);
+        let chunk = self.builder.ins().load(self.pointer, trusted(), address, 0);
+        let bytes = self.builder.ins().ishl_imm(row, i64::from((4 * UNIT).ilog2()));
+        let unit = self.builder.ins().iadd(chunk, bytes);
+        // The length and 1, then the words.
+        let header = self.builder.ins().load(types::I32, trusted(), unit, 0);
+        let length = self.builder.ins().iadd_imm(header, -1);
+        let is_short = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, length, 1 << (64 - ADDRESS_BITS));
+        self.go_on_if(is_short, otherwise);
+        let length = self.builder.ins().uextend(types::I64, length);
+        let above = self.builder.ins().ishl_imm(length, i64::from(ADDRESS_BITS));
+        let words = self.builder.ins().iadd_imm(unit, 4);
+        self.builder.ins().bor(above, words)
     }
 
     /// Pushes the first words of a row.
