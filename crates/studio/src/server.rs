@@ -291,7 +291,7 @@ type Everything = State<Arc<Shared>>;
 
 fn find(shared: &Shared, id: u32) -> Answer<Arc<Project>> {
     let found = shared.lock().get(&id).cloned();
-    found.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "this model is no longer open"))
+    found.ok_or_else(|| Refusal::new(StatusCode::GONE, "this model is no longer open"))
 }
 
 fn opened(project: &Project) -> Answer<(Arc<Opened>, Arc<Scene>)> {
@@ -563,7 +563,10 @@ async fn compared(
     Path(id): Path<u32>,
     Json(wanted): Json<comparison::Wanted>,
 ) -> Answer<Response> {
-    let (left, right) = (find(&shared, id)?.view(), find(&shared, wanted.with)?.view());
+    let left = find(&shared, id)?.view();
+    // The page hears of models that it shows; it does not show this one.
+    let other_closed = |_| Refusal::new(StatusCode::NOT_FOUND, "the other model is no longer open");
+    let right = find(&shared, wanted.with).map_err(other_closed)?.view();
     slowly(move || Ok(Json(comparison::compare(&left, &right, &wanted.relation)?).into_response())).await
 }
 

@@ -619,7 +619,7 @@ fn several_models_are_open_at_once_and_can_be_closed() {
     assert_eq!(server.send("DELETE", &format!("/api/projects/{first}"), "", &token).status, 204);
     // Those who watch are let go.
     stream.read_to_end(&mut Vec::new()).expect("the stream ends");
-    assert_eq!(server.get(&format!("/api/projects/{first}")).status, 404);
+    assert_eq!(server.get(&format!("/api/projects/{first}")).status, 410);
 }
 
 #[test]
@@ -882,7 +882,7 @@ fn traces_are_checked_and_walked() {
         server.get("/api/projects/1/conformance/0?from=99").json()["stations"].as_array().unwrap().is_empty()
     );
     assert_eq!(server.get("/api/projects/1/conformance/7").status, 404);
-    assert_eq!(server.get("/api/projects/2/conformance").status, 404);
+    assert_eq!(server.get("/api/projects/2/conformance").status, 410);
     assert_eq!(server.send("GET", "/api/projects/1/conformance", "", "").status, 403);
 }
 

@@ -63,6 +63,9 @@ export interface Watcher {
 /** A refusal in the program's words. */
 export class Refused extends Error {}
 
+/** What was asked for belongs to a model that was closed meanwhile. */
+export class Closed extends Refused {}
+
 /** The program. */
 export class Program {
   constructor(private token: string) {}
@@ -83,6 +86,7 @@ export class Program {
       } catch {
         // Not every refusal is JSON: those of the framework are plain text.
       }
+      if (response.status === 410) throw new Closed(message);
       if (response.status === 413) message = "That is too large to send: the limit is 8 MB.";
       throw new Refused(message || `The program refused (${response.status}).`);
     }

@@ -14,6 +14,7 @@ export interface CompareHost {
   /** There is less room for that picture, or more again. */
   resized(): void;
   say(text: string): void;
+  complain(error: unknown): void;
 }
 
 export class ComparePanel {
@@ -164,7 +165,7 @@ export class ComparePanel {
       space.highlight("path", drawn.filter((one): one is number => one !== null));
       space.mark(state.place);
       space.follow([state.place]);
-    }, (error: Error) => this.host.say(error.message));
+    }, (error: unknown) => this.host.complain(error));
   }
 
   private render(): void {

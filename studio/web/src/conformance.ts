@@ -12,7 +12,7 @@ export interface ConformanceHost {
   at(node: number | null): void;
   /** Stops the check. */
   cancel(): void;
-  say(text: string): void;
+  complain(error: unknown): void;
 }
 
 /** How many failures of a cause are listed. */
@@ -56,7 +56,7 @@ export class ConformancePanel {
       this.walk = walk;
       await this.go(0);
     } catch (error) {
-      this.host.say((error as Error).message);
+      this.host.complain(error);
     }
   }
 
@@ -87,7 +87,7 @@ export class ConformancePanel {
         if (!walk.stations.has(station)) this.take(walk, await this.host.part(walk.failure.number, Math.max(station - 100, 0)));
       }
     } catch (error) {
-      return this.host.say((error as Error).message);
+      return this.host.complain(error);
     }
     if (walk !== this.walk || goal !== this.wanted) return;
     walk.at = goal;

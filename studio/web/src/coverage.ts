@@ -40,7 +40,7 @@ export class CoveragePanel {
 
   constructor(
     private project: () => Measured | null,
-    private say: (text: string) => void,
+    private complain: (error: unknown) => void,
   ) {
     this.roots.title = "Examples to add: processes to start, with their arguments, one per line";
     this.roots.onkeydown = (event) => {
@@ -84,14 +84,14 @@ export class CoveragePanel {
       if (asking !== this.asking) return;
       const message = (error as Error).message === "cancelled" ? "Cancelled." : (error as Error).message;
       this.body.replaceChildren(make("p", { className: message === "Cancelled." ? "hint" : "error", textContent: message }));
-      this.say(message);
+      this.complain(message === "Cancelled." ? new Error(message) : error);
     }
     this.asking = null;
   }
 
   /** Stops what runs; whether something did. */
   cancel(): boolean {
-    void this.asking?.project.cancel().catch((error: Error) => this.say(error.message));
+    void this.asking?.project.cancel().catch(this.complain);
     return this.asking !== null;
   }
 

@@ -1,6 +1,6 @@
 // The page: puts the parts together and passes on what happens in one to the others.
 import { Advice } from "./advice";
-import { LiveProject, Program, Snapshot, type Backend } from "./backend";
+import { Closed, LiveProject, Program, Snapshot, type Backend } from "./backend";
 import { Choices } from "./choices";
 import { Columns, type Panel } from "./columns";
 import { ComparePanel } from "./compare";
@@ -107,11 +107,11 @@ class Page {
     },
     at: (node) => void this.markNode(node),
     cancel: () => this.cancel(),
-    say: (text) => this.say(text),
+    complain: (error) => this.complain(error),
   });
   readonly coverage = new CoveragePanel(
     () => this.needed(),
-    (text) => this.say(text),
+    (error) => this.complain(error),
   );
   readonly choices = new Choices((choice) => void this.showChoice(choice));
   readonly properties = new PropertyTable((name) => this.editor.choose(name));
@@ -130,6 +130,7 @@ class Page {
       // Once the page is laid out.
       resized: () => void requestAnimationFrame(() => requestAnimationFrame(() => void (this.space.turned || this.space.fit()))),
       say: (text) => this.say(text),
+      complain: (error) => this.complain(error),
     },
     () => this.palette,
   );
@@ -155,6 +156,7 @@ class Page {
       },
       look: (edge) => void this.lookAtEdge(edge),
       say: (text) => this.say(text, "walk"),
+      complain: (error) => this.complain(error, "walk"),
       wantCounterexample: (which) => void this.counterexample(which),
       wantTraceFile: () => this.pickTrace(),
       wantWay: () => void this.wayHere(),
@@ -276,7 +278,7 @@ class Page {
       if (last) this.open(last.id);
       else await this.gallery();
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -331,7 +333,7 @@ class Page {
       if (backend === this.backend) await this.walk.restore({ start: link.start, path, cursor: link.cursor, lasso });
     } catch (error) {
       if (backend !== this.backend) return;
-      this.say((error as Error).message);
+      this.complain(error);
       await this.walk.startAt(0);
     }
   }
@@ -353,7 +355,7 @@ class Page {
 
   open(id: number): void {
     this.use(this.program.project(id));
-    void this.listProjects(id).catch((error: Error) => this.say(error.message));
+    void this.listProjects(id).catch((error: Error) => this.complain(error));
   }
 
   /** Closes the model for good; another one that is open takes its place. */
@@ -365,7 +367,7 @@ class Page {
     try {
       await this.program.close(project.id);
     } catch (error) {
-      return this.say((error as Error).message);
+      return this.complain(error);
     }
     if (project === this.project) await this.gone();
   }
@@ -460,7 +462,7 @@ class Page {
         await this.fetch(backend, this.status);
       } while (this.again && backend === this.backend);
     } catch (error) {
-      if (backend === this.backend) this.say((error as Error).message);
+      if (backend === this.backend) this.complain(error);
     }
     this.fetching = false;
     // What another model told in the meantime.
@@ -626,11 +628,16 @@ class Page {
   }
 
   private cancel(): void {
-    void this.project?.cancel().catch((error: Error) => this.say(error.message));
+    void this.project?.cancel().catch((error: Error) => this.complain(error));
   }
 
   say(text: string, topic: Topic = "model"): void {
     this.note.say(text, topic);
+  }
+
+  /** Says what went wrong. That a model was closed is said once, whatever was asked of it meanwhile. */
+  private complain(error: unknown, topic: Topic = "model"): void {
+    if (!(error instanceof Closed)) this.say((error as Error).message, topic);
   }
 
   private labelOf(scene: Scene, edge: number): string {
@@ -721,7 +728,7 @@ class Page {
       this.listing.light(places);
       this.listing.say(places.length ? `${answer.label}: ${answer.tag}` : `${answer.label} has no line of its own.`);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -745,7 +752,7 @@ class Page {
       const what = construct ? `The action at ${line}:${column}` : `Line ${line}`;
       this.listing.say(found.total ? `${what} takes part in ${count(found.total, "transition")}${hidden}.` : `${what} takes part in no transition.`);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -782,6 +789,7 @@ class Page {
     if (scene !== this.scene) return;
     this.space.mark(place?.place ?? null);
     await this.lightPath(path.map((step) => step.edge));
+    if (scene !== this.scene) return;
     if (path.length > 0 && place) this.space.follow([place.place]);
     const step = path[cursor - 1];
     if (step) void this.lookAtEdge(step.edge);
@@ -792,7 +800,7 @@ class Page {
     try {
       await this.load(this.asked().way(this.walk.node), true);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -836,7 +844,7 @@ class Page {
       const wanted = which === "random" ? { random: (this.seed += 1) } : { nth: this.nth };
       await this.load(this.asked().counterexample(wanted));
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -856,7 +864,7 @@ class Page {
       try {
         await this.load(this.asked().counterexample({ trace: { name: file.name, text: await file.text() } }));
       } catch (error) {
-        this.say((error as Error).message);
+        this.complain(error);
       }
     };
     input.click();
@@ -868,7 +876,7 @@ class Page {
     try {
       await this.asked().change(change);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -904,7 +912,7 @@ class Page {
     try {
       await this.project?.run(texts);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -921,7 +929,7 @@ class Page {
       if (space.shownEdges() > MOST_LINES) return this.say(`That is too much for an SVG: more than ${count(MOST_LINES, "transition")}. Collapse the picture (D), or save a PNG.`);
       save(file, new Blob([svgOf(space.sketch(), frame)], { type: "image/svg+xml" }));
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -937,7 +945,7 @@ class Page {
       const page = await this.needed()?.exported(this.look());
       if (page) save(`${this.summary?.name ?? "watershed"}.html`, page);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -953,7 +961,7 @@ class Page {
     try {
       this.space.lookAt((await this.asked().state(this.walk.node)).place);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 
@@ -965,7 +973,7 @@ class Page {
         if (!(await this.mayLeave())) return;
         this.program.open(what).then(
           (id) => this.open(id),
-          (error: Error) => this.say(error.message),
+          (error: Error) => this.complain(error),
         );
       };
       // Opened before the answer came, by another press of the key.
@@ -973,7 +981,7 @@ class Page {
       const close = this.backend ? () => this.dialogs.close() : null;
       this.dialogs.open(galleryOf(entries, files, (what) => void open(what), (text) => this.say(text), close), close);
     } catch (error) {
-      this.say((error as Error).message);
+      this.complain(error);
     }
   }
 

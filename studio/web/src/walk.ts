@@ -10,6 +10,7 @@ export interface WalkHost {
   /** Shows a transition's source. */
   look(edge: number): void;
   say(text: string): void;
+  complain(error: unknown): void;
   wantCounterexample(which: "shortest" | "next" | "random"): void;
   wantTraceFile(): void;
   wantWay(): void;
@@ -75,7 +76,7 @@ export class Walk {
   private next(move: () => Promise<void> | void): Promise<void> {
     const epoch = this.epoch;
     const made = this.queue.then(() => (epoch === this.epoch ? move() : undefined));
-    this.queue = made.catch((error: Error) => this.host.say(error.message));
+    this.queue = made.catch((error: unknown) => this.host.complain(error));
     return this.queue;
   }
 
@@ -87,7 +88,7 @@ export class Walk {
     try {
       state = await this.host.state(node);
     } catch (error) {
-      this.host.say((error as Error).message);
+      if (next === this.now) this.host.complain(error);
     }
     // Another model was opened before the answer came.
     if (next !== this.now) return;

@@ -203,6 +203,31 @@ describe("several models", () => {
     await tab.waitForSelector("#gallery");
     assert.equal(await tab.evaluate(() => window.studio.space.drawn().nodes), 0);
   });
+
+  test("what was asked of a model before it was closed is not heard of", async () => {
+    await open(...bug("comb"));
+    await settled(tab);
+    // Answers about the next model wait until it is closed.
+    let closed;
+    const late = new Promise((resolve) => (closed = resolve));
+    let held = 0;
+    await tab.route("**/api/projects/*/state/*", async (route) => {
+      held += 1;
+      await late;
+      await route.continue();
+    });
+    await tab.keyboard.press("g");
+    await tab.click('.card[data-name="bugs/flower"]');
+    await tab.waitForFunction(() => window.studio.summary?.name === "flower");
+    while (held === 0) await tab.waitForTimeout(20);
+    const refused = tab.waitForResponse((response) => response.status() === 410 && response.url().includes("/state/"));
+    await tab.evaluate(() => window.studio.program.close(window.studio.backend.id));
+    await note("flower was closed");
+    closed();
+    await refused;
+    await tab.waitForFunction(() => window.studio.summary?.name === "comb" && window.studio.walk.here);
+    assert.equal(await tab.textContent("#note"), "flower was closed.");
+  });
 });
 
 describe("a typical bug", () => {
