@@ -1679,6 +1679,73 @@ fn values_beyond_fixed_bounds_are_never_tried() {
     }
 }
 
+/// Bounds that the state sets on a value (a variable, a field, an element, a length) change nothing but what is tried; and a
+/// length that can't be told is an error where some value leads to it, and only there.
+#[test]
+fn bounds_that_the_state_sets_hide_nothing() {
+    let text = |sup: u32, choice: bool, collection: &str, guard: &str, padding: &str| {
+        let action = match choice {
+            true => format!("n := any nat where {guard}; select A (n) [] A (k); k := n end select"),
+            false => format!("A (?n) where {guard}; k := n"),
+        };
+        format!(
+            "module m is{padding}
+            !nat_sup {sup}
+            type three is array [0 .. 2] of nat end type
+            type pair is pair (a, b : nat) with \"get\", \"set\", \"==\" end type
+            type store is {collection} of nat with \"insert\", \"length\", \"member\" end type
+            channel c is (nat) end channel
+            process MAIN [A, B : c] is
+               var n, k, i : nat, s : store, t : three, p : pair in
+                  k := 1; i := 0; s := {{}}; t := three (2); p := pair (1, 0);
+                  loop
+                     select
+                        {action}
+                     []
+                        B (i);
+                        s := insert (k, s);
+                        t[i] := k;
+                        p := pair (p.b, k);
+                        i := (i + 1) mod 3
+                     end select
+                  end loop
+               end var
+            end process
+            end module"
+        )
+    };
+    let guards = [
+        "(n >= 1) and (n <= length (s))",
+        "n < length (s)",
+        "(n >= length (s)) and (n != 3)",
+        "not (n <= length (s)) and (n > 1)",
+        "(n > k) and (n <= p.a)",
+        "(n <= t[i]) and (n != k)",
+        "(n == length (s)) or (n == k)",
+        "n == length (s)",
+        "(n > 3) and (n <= length (s)) and (n mod 2 == 0)",
+        "(n > 4) and (length (s) > 1) and (n < 2)",
+        "(n > length (s)) and (n < k)",
+    ];
+    let (mut steps, mut failures) = (0, 0);
+    for guard in guards {
+        for (sup, collection) in [(4, "list"), (4, "sorted set"), (70, "list"), (6, "set")] {
+            for choice in [true, false] {
+                for padding in ["", " "] {
+                    let (.., found) = compare(&text(sup, choice, collection, guard, padding), false);
+                    steps += found.steps.iter().map(Vec::len).sum::<usize>();
+                    failures += usize::from(found.failure.is_some());
+                }
+            }
+        }
+    }
+    assert!(steps > 5_000 && failures > 10, "{steps} steps, {failures} failures");
+    for choice in [true, false] {
+        let text = text(255, choice, "list", "(n >= 1) and (n <= length (s))", "");
+        compare(&text, true);
+    }
+}
+
 /// Of a value that lies in several words, a constructor may leave some unused: what a condition learned of these by way of another
 /// constructor does not make it another value.
 #[test]

@@ -5,24 +5,32 @@ use crate::compile::code::OfferCode;
 use crate::run::rendezvous::{Leg, Participant};
 use crate::run::successors::patterns_never_fail;
 use crate::run::symbolic::{Path, Word, having_received, necessary, received};
+use crate::typed::TypeId;
 
-/// A bound on a value: a word, or what a slot has, or what one of some slots has.
+/// A bound on a value: a word, or what a slot has, or what one of some slots has, or some bits of a slot, or how many elements a
+/// slot's collection has, unless these are too many to be told: then whoever asks fails, whatever the value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     Word(u32),
     Slot(u32),
     OneOf(u32, u32),
+    Bits { slot: u32, shift: u32, mask: u32 },
+    Length { slot: u32, ty: TypeId, upper: u32 },
 }
 
 impl Bound {
-    /// The least and the greatest word that it may be.
-    fn words(self, slot: impl Fn(u32) -> u32) -> (u32, u32) {
+    /// The least and the greatest word that it may be, by what bounds on single slots are.
+    fn words(self, word: impl Fn(Bound) -> u32) -> (u32, u32) {
         match self {
             Bound::Word(word) => (word, word),
-            Bound::Slot(number) => (slot(number), slot(number)),
             Bound::OneOf(first, count) => (first..first + count)
-                .map(slot)
+                .map(|slot| word(Bound::Slot(slot)))
                 .fold((u32::MAX, 0), |(least, most), word| (least.min(word), most.max(word))),
+            Bound::Length { upper, .. } => match word(self) {
+                length if length <= upper => (length, length),
+                _ => (0, u32::MAX),
+            },
+            bound => (word(bound), word(bound)),
         }
     }
 }
@@ -39,9 +47,13 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The least and the greatest word that are left of a range; nothing if there is none.
-    pub fn narrow(&self, (mut first, mut last): (u32, u32), slot: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
-        let (least, most) = (|bound: &Bound| bound.words(&slot).0, |bound: &Bound| bound.words(&slot).1);
+    /// The least and the greatest word that are left of a range; nothing if there is none. Told is what bounds on slots are.
+    pub fn narrow(
+        &self,
+        (mut first, mut last): (u32, u32),
+        word: impl Fn(Bound) -> u32,
+    ) -> Option<(u32, u32)> {
+        let (least, most) = (|bound: &Bound| bound.words(&word).0, |bound: &Bound| bound.words(&word).1);
         for bound in &self.below {
             last = last.min(most(bound).checked_sub(1)?);
         }
@@ -55,14 +67,21 @@ impl Bounds {
 
     /// Those that are the same in all states.
     pub fn fixed(&self) -> Self {
-        let fixed = |bounds: &[Bound]| {
-            bounds.iter().copied().filter(|bound| matches!(bound, Bound::Word(_))).collect()
-        };
+        self.those(|bound| matches!(bound, Bound::Word(_)))
+    }
+
+    /// Those that depend on the state.
+    pub fn varying(&self) -> Self {
+        self.those(|bound| !matches!(bound, Bound::Word(_)))
+    }
+
+    fn those(&self, wanted: impl Fn(&Bound) -> bool) -> Self {
+        let those = |bounds: &[Bound]| bounds.iter().copied().filter(&wanted).collect();
         Bounds {
-            below: fixed(&self.below),
-            most: fixed(&self.most),
-            above: fixed(&self.above),
-            least: fixed(&self.least),
+            below: those(&self.below),
+            most: those(&self.most),
+            above: those(&self.above),
+            least: those(&self.least),
         }
     }
 
@@ -77,6 +96,8 @@ impl Bounds {
         let bound = |word: &Word| match *word {
             Word::Constant(value) => Some(Bound::Word(value)),
             Word::Slot(slot) if fixed(slot) => Some(Bound::Slot(slot)),
+            Word::Bits(slot, shift, mask) if fixed(slot) => Some(Bound::Bits { slot, shift, mask }),
+            Word::Length { slot, ty, upper } if fixed(slot) => Some(Bound::Length { slot, ty, upper }),
             Word::OneOf(first, count, ..) => {
                 (first..first + count).all(&fixed).then_some(Bound::OneOf(first, count))
             }

@@ -409,10 +409,10 @@ fn pieces(
 }
 
 /// How a value is chosen silently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choosing {
-    /// It is one of so many words, from a first one on.
-    Range(u32, u32),
+    /// It is one of so many words, from a first one on, and within bounds that depend on the state in which it is chosen.
+    Range(u32, u32, Bounds),
     /// It is an element of the set in a slot, in ascending order, unless that has more than so many. Control may go on at an
     /// address, if there is one: what lies before it asks for nothing else.
     Elements(u32, u32, Option<u32>),
@@ -420,9 +420,9 @@ pub enum Choosing {
 
 impl Choosing {
     /// How many values there are at most.
-    pub fn most(self) -> u32 {
-        match self {
-            Choosing::Range(_, count) | Choosing::Elements(_, count, _) => count,
+    pub fn most(&self) -> u32 {
+        match *self {
+            Choosing::Range(_, count, _) | Choosing::Elements(_, count, _) => count,
         }
     }
 }
@@ -485,12 +485,13 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
             let (first, count) = range?;
             let mut bounds = Bounds::default();
             if narrows && let ([own], Some(conditions)) = (&own[..], necessary(code, types, start, &chosen)) {
-                conditions.iter().for_each(|condition| bounds.learn(condition, own, |_| false));
+                // Slots are meant as they are where the choice is made.
+                conditions.iter().for_each(|condition| bounds.learn(condition, own, |_| true));
             }
             let last = first + count.checked_sub(1)?;
             // At least one value is left, though none will do.
-            let (first, last) = bounds.narrow((first, last), |_| 0).unwrap_or((first, first));
-            Some(Choosing::Range(first, last - first + 1))
+            let (first, last) = bounds.fixed().narrow((first, last), |_| 0).unwrap_or((first, first));
+            Some(Choosing::Range(first, last - first + 1, bounds.varying()))
         }
     }
 }

@@ -513,7 +513,7 @@ impl<'a> LntWorker<'a> {
         let mut all = all?;
         if narrows && !self.choices.contains_key(&address) {
             let (code, types) = (self.machine.code, &self.model.compiled.types);
-            if let Some(Choosing::Range(first, count)) = choosing(code, types, address) {
+            if let Some(Choosing::Range(first, count, _)) = choosing(code, types, address) {
                 // The last one may be the last word that there is.
                 let range = first..=first + (count - 1);
                 all = all.iter().copied().filter(|value| range.contains(value)).collect();

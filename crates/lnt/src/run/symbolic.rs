@@ -3,7 +3,7 @@
 //! What is received is unknown then, or known by its parts ([`Part`]): words are what instructions make of these ([`Word`]). A path
 //! keeps the conditions that hold on it; what all paths that accept have in common must hold ([`necessary`]).
 
-use crate::compile::code::{Code, OfferCode, Op};
+use crate::compile::code::{Application, Code, OfferCode, Op};
 use crate::compile::types::{Kind, Representation, mask_of};
 use crate::run::bounds::Bounds;
 use crate::run::rendezvous::range_of;
@@ -46,6 +46,14 @@ pub enum Word {
     /// Where an element of an array of this type lies in it; and, as bits, the places that this depends on.
     Index(TypeId, u32),
     Constant(u32),
+    /// Bits of a slot, shifted down to bit 0.
+    Bits(u32, u32, u32),
+    /// How many elements the list or set in a slot has. Asking for it fails if there are more than the greatest number.
+    Length {
+        slot: u32,
+        ty: TypeId,
+        upper: u32,
+    },
     Packed(u32, Vec<Word>),
     Member {
         element: Vec<Word>,
@@ -86,7 +94,7 @@ pub fn places_of(word: &Word) -> u32 {
     let both = |words: &(Word, Word)| places_of(&words.0) | places_of(&words.1);
     let all = |words: &[Word]| words.iter().fold(0, |places, word| places | places_of(word));
     match word {
-        Word::Slot(_) | Word::Constant(_) => 0,
+        Word::Slot(_) | Word::Constant(_) | Word::Bits(..) | Word::Length { .. } => 0,
         Word::OneOf(_, _, _, places) | Word::Index(_, places) => *places,
         Word::Received(part) => 1_u32.checked_shl(part.place).unwrap_or(u32::MAX),
         Word::Packed(_, words) => all(words),
@@ -109,6 +117,8 @@ pub struct Path {
     pub holding: Vec<Word>,
     /// Whether something might have failed on it.
     pub failed: bool,
+    /// Whether that was asking for a length, and nothing has come since but what it is compared with.
+    pub has_asked: bool,
 }
 
 impl Path {
@@ -220,9 +230,17 @@ pub fn necessary(
                 keep_common(&mut common, path.holding);
                 break;
             }
+            if path.has_asked && !compares(code, path.at) {
+                path.has_asked = false;
+                keep_common(&mut common, path.holding.clone());
+            }
             if !path.failed && may_fail(code, types, &path, received) {
                 path.failed = true;
-                keep_common(&mut common, path.holding.clone());
+                // A bound by a length says nothing where asking for it fails: so what it is compared with counts, too.
+                path.has_asked = asks_for_length(code, types, &path);
+                if !path.has_asked {
+                    keep_common(&mut common, path.holding.clone());
+                }
             }
             match step(code, types, &mut path, &mut todo) {
                 Some(Next::On) => {}
@@ -247,6 +265,42 @@ pub fn keep_common(common: &mut Option<Vec<Word>>, holding: Vec<Word>) {
     match common {
         Some(common) => common.retain(|condition| holding.contains(condition)),
         None => *common = Some(holding),
+    }
+}
+
+/// The length of a list or set in a slot, if an application asks for it.
+fn length_of(types: &[Representation], application: &Application, operands: &[Word]) -> Option<Word> {
+    let (Builtin::Length, &[Word::Slot(slot)]) = (application.operation, operands) else { return None };
+    let (ty, Kind::List { .. }) = (application.operand, &types[application.operand.index()].kind) else {
+        return None;
+    };
+    match types[application.result.index()].kind {
+        Kind::Number { offset: 0, upper, .. } => {
+            Some(Word::Length { slot, ty, upper: upper.try_into().unwrap_or(u32::MAX) })
+        }
+        _ => None,
+    }
+}
+
+/// Whether the next instruction of a path asks for the length of what is in a slot. That may fail, but for all values alike.
+fn asks_for_length(code: &Code, types: &[Representation], path: &Path) -> bool {
+    match (code.ops[path.at as usize], &path.stack[..]) {
+        (Op::Apply(number), [.., operand]) => {
+            let application = &code.applications[number as usize];
+            length_of(types, application, std::slice::from_ref(operand)).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// Whether an instruction only compares what is on the stack, or decides by a comparison.
+fn compares(code: &Code, at: u32) -> bool {
+    let decides =
+        |op: Op| matches!(op, Op::Jump(_) | Op::JumpIfFalse(_) | Op::JumpIfTrue(_) | Op::Require | Op::Done);
+    match code.ops[at as usize] {
+        Op::Less | Op::LessEqual | Op::Equal | Op::Not => true,
+        Op::Push(_) => decides(code.ops[at as usize + 1]),
+        op => decides(op),
     }
 }
 
@@ -409,6 +463,10 @@ pub fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut V
                     mask: part.mask.checked_shr(shift).unwrap_or(0) & mask,
                     ..part
                 }),
+                Word::Slot(slot) => Word::Bits(slot, shift, mask),
+                Word::Bits(slot, within, bits) => {
+                    Word::Bits(slot, within + shift, bits.checked_shr(shift).unwrap_or(0) & mask)
+                }
                 value => other(&[value]),
             });
         }
@@ -469,6 +527,8 @@ pub fn step(code: &Code, types: &[Representation], path: &mut Path, todo: &mut V
                 let set = Box::new(operands.pop()?);
                 let asked = Asked(calls.is_empty().then_some(at));
                 stack.push(Word::Member { element: operands, set, ty: application.second.index(), asked });
+            } else if let Some(length) = length_of(types, application, &operands) {
+                stack.push(length);
             } else {
                 stack.resize(stack.len() + results, other(&operands));
             }

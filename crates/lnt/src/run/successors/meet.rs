@@ -17,7 +17,7 @@ use super::plan::{Answer, ENDED, OPEN_PLACE, Plan};
 use super::{LntWorker, OPEN, Offer, Part};
 use crate::compile::code::OfferCode;
 use crate::model::EXIT_GATE;
-use crate::run::bounds::Bounds;
+use crate::run::bounds::{Bound, Bounds};
 use crate::run::domains::all_values;
 use crate::run::native::{Meeting, MeetingPiece, Met, Native};
 use crate::run::rendezvous::{MOST_TURNS, Rendezvous, Turn, range_of};
@@ -80,7 +80,7 @@ impl Domains {
     fn list(
         &mut self,
         bounds: &[Bounds],
-        slot: impl Fn(u32) -> u32 + Copy,
+        word: impl Fn(Bound) -> u32 + Copy,
         most: usize,
         list: &mut Vec<u32>,
     ) -> bool {
@@ -93,7 +93,7 @@ impl Domains {
         narrowed.clear();
         for (domain, bounds) in domains.iter().zip(bounds) {
             let range = match domain {
-                &Domain::Range(first, last) => bounds.narrow((first, last), slot),
+                &Domain::Range(first, last) => bounds.narrow((first, last), word),
                 Domain::Listed(values) => (values.len() as u32).checked_sub(1).map(|last| (0, last)),
             };
             let Some(range) = range else { return true };
@@ -408,8 +408,7 @@ impl LntWorker<'_> {
         let most = if domains.failures >= MOST_FAILURES { MOST_COMBINATIONS } else { FEW_COMBINATIONS };
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        let slot = |slot: u32| self.snapshots[slot as usize];
-        let mut tried = domains.list(&opening.bounds, slot, most, &mut candidates);
+        let mut tried = domains.list(&opening.bounds, |bound| self.bound(bound), most, &mut candidates);
         let mut found = tried;
         if !found {
             // What guards fire while they name values is not told.
@@ -420,8 +419,8 @@ impl LntWorker<'_> {
         if !found {
             domains.failures = domains.failures.saturating_add(1);
             candidates.clear();
-            let slot = |slot: u32| self.snapshots[slot as usize];
-            tried = domains.list(&opening.bounds, slot, MOST_COMBINATIONS, &mut candidates);
+            let word = |bound| self.bound(bound);
+            tried = domains.list(&opening.bounds, word, MOST_COMBINATIONS, &mut candidates);
             found = tried;
         }
         let count = candidates.len() / opening.places.len();
@@ -447,6 +446,19 @@ impl LntWorker<'_> {
         }
         self.candidates = candidates;
         steps
+    }
+
+    /// What a bound is in the state at hand.
+    fn bound(&self, bound: Bound) -> u32 {
+        let slot = |slot: u32| self.snapshots[slot as usize];
+        match bound {
+            Bound::Word(word) => word,
+            Bound::Slot(number) | Bound::OneOf(number, _) => slot(number),
+            Bound::Bits { slot: number, shift, mask } => slot(number) >> shift & mask,
+            Bound::Length { slot: number, ty, .. } => {
+                self.machine.values.count(ty, &[slot(number)]).try_into().unwrap_or(u32::MAX)
+            }
+        }
     }
 
     /// The values of open places, if they can be listed.

@@ -21,8 +21,8 @@ use super::rows::is_row;
 use super::{Building, Built, Start, Translator, offset, reached, slot, trusted};
 use crate::compile::Compiled;
 use crate::compile::code::{Code, OfferCode, Op};
-use crate::compile::types::Storage;
-use crate::run::bounds::{Bounds, bounds};
+use crate::compile::types::{Kind, Storage, mask_of};
+use crate::run::bounds::{Bound, Bounds, bounds};
 use crate::run::rendezvous::{Participant, Scout, range_of, silent};
 use crate::run::solved::{Solved, solved};
 use crate::run::sources::{Choosing, Piece, Source, Whole, choosing, source};
@@ -50,7 +50,7 @@ pub struct Opening {
     pub chosen: usize,
     /// The set whose elements are the list, if a guard names one.
     pub source: Option<Source>,
-    /// What guards say of each open place, where values come as a list.
+    /// What guards say of each open place.
     pub bounds: Vec<Bounds>,
     /// Values that nobody fixes, but guards compute: their places are not among the open ones.
     pub solved: Vec<Solved>,
@@ -671,10 +671,10 @@ impl Building<'_> {
     /// grows with it, and where control goes on, if not right behind the instruction.
     fn choose(&mut self, at: u32) -> Option<(Vec<Value>, Value, Option<u32>)> {
         match choosing(&self.compiled.code, &self.compiled.types, at)? {
-            Choosing::Range(first, count) => {
-                let end = self.word(count);
-                let counted = self.begin_loop(&[end])?[0];
-                let value = self.builder.ins().iadd_imm(counted, i64::from(first));
+            Choosing::Range(first, count, bounds) => {
+                let (first, count) = self.narrowed((first, count), &bounds)?;
+                let counted = self.begin_loop(&[count])?[0];
+                let value = self.builder.ins().iadd(counted, first);
                 Some((vec![value], value, None))
             }
             Choosing::Elements(set, most, behind) => {
@@ -701,6 +701,88 @@ impl Building<'_> {
                 Some((element.collect(), counted, behind))
             }
         }
+    }
+
+    /// The first word of a range and how many there are, within bounds on slots as they are now. Where there are none, there are no
+    /// steps.
+    fn narrowed(&mut self, (first, count): (u32, u32), bounds: &Bounds) -> Option<(Value, Value)> {
+        let bounds = bounds.varying();
+        let (mut low, mut high) = (self.word(first), self.word(first + (count - 1)));
+        if bounds == Bounds::default() {
+            return Some((low, self.word(count)));
+        }
+        let nothing = self.meeting.as_ref()?.nothing;
+        for &bound in &bounds.most {
+            let most = self.bound(bound, true)?;
+            high = self.builder.ins().umin(high, most);
+        }
+        for &bound in &bounds.least {
+            let least = self.bound(bound, false)?;
+            low = self.builder.ins().umax(low, least);
+        }
+        for &bound in &bounds.below {
+            let below = self.bound(bound, true)?;
+            self.go_on_if(below, nothing);
+            let most = self.builder.ins().iadd_imm(below, -1);
+            high = self.builder.ins().umin(high, most);
+        }
+        for &bound in &bounds.above {
+            let above = self.bound(bound, false)?;
+            let least = self.builder.ins().iadd_imm(above, 1);
+            // Behind the last word comes 0.
+            self.go_on_if(least, nothing);
+            low = self.builder.ins().umax(low, least);
+        }
+        let some = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, low, high);
+        self.go_on_if(some, nothing);
+        let count = self.builder.ins().isub(high, low);
+        Some((low, self.builder.ins().iadd_imm(count, 1)))
+    }
+
+    /// The most that a bound may be in the state at hand, or the least.
+    fn bound(&mut self, bound: Bound, most: bool) -> Option<Value> {
+        Some(match bound {
+            Bound::Word(word) => self.word(word),
+            Bound::Slot(slot) => self.load_slot(slot),
+            Bound::OneOf(first, count) => {
+                let mut found = self.load_slot(first);
+                for slot in first + 1..first + count {
+                    let other = self.load_slot(slot);
+                    found = match most {
+                        true => self.builder.ins().umax(found, other),
+                        false => self.builder.ins().umin(found, other),
+                    };
+                }
+                found
+            }
+            Bound::Bits { slot, shift, mask } => {
+                let word = self.load_slot(slot);
+                let bits = self.builder.ins().ushr_imm(word, i64::from(shift));
+                let mask = self.word(mask);
+                self.builder.ins().band(bits, mask)
+            }
+            Bound::Length { slot, ty, upper } => {
+                let collection = self.load_slot(slot);
+                let shape = &self.compiled.types[ty.index()];
+                let length = match (shape.storage, &shape.kind) {
+                    (Storage::Packed, Kind::List { sorted: true, .. }) => {
+                        self.builder.ins().popcnt(collection)
+                    }
+                    (Storage::Packed, _) => {
+                        let length = self.word(mask_of(shape.length_bits()));
+                        self.builder.ins().band(collection, length)
+                    }
+                    _ => {
+                        let words = self.row_length(collection);
+                        self.builder.ins().udiv_imm(words, i64::from(shape.element.words.max(1)))
+                    }
+                };
+                let upper = self.word(upper);
+                let anything = self.word(if most { u32::MAX } else { 0 });
+                let is_told = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, length, upper);
+                self.builder.ins().select(is_told, length, anything)
+            }
+        })
     }
 
     /// The value that an offer says.
@@ -798,10 +880,12 @@ impl Building<'_> {
             }
             return Some(());
         };
-        let ends: Vec<Value> = ranges.iter().map(|&(_, count)| self.word(count)).collect();
-        let counted = self.begin_loop(&ends)?;
-        for ((&place, &(first, _)), counted) in opening.places.iter().zip(ranges).zip(counted) {
-            let value = self.builder.ins().iadd_imm(counted, i64::from(first));
+        let narrowed =
+            ranges.iter().zip(&opening.bounds).map(|(&range, bounds)| self.narrowed(range, bounds));
+        let (first, counts): (Vec<Value>, Vec<Value>) = narrowed.collect::<Option<_>>()?;
+        let counted = self.begin_loop(&counts)?;
+        for ((&place, first), counted) in opening.places.iter().zip(first).zip(counted) {
+            let value = self.builder.ins().iadd(counted, first);
             values[place as usize] = Some(Given::narrow(value));
         }
         Some(())
