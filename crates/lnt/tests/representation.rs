@@ -1746,6 +1746,50 @@ fn bounds_that_the_state_sets_hide_nothing() {
     }
 }
 
+/// A list that values come from, with repeats and in no order, is put in order once: until it changes.
+#[test]
+fn lists_that_stay_as_they_are_name_values_in_order() {
+    for (element, values) in [("nat", ["3", "1", "2"]), ("item", ["item (2, 1)", "none", "item (1, 4)"])] {
+        for (collection, guard) in [
+            ("list", "member (x, l)"),
+            ("set", "member (x, l) and (x != last)"),
+            ("list", "member (x, l) and is_good (x)"),
+        ] {
+            let [a, b, c] = values;
+            let text = format!(
+                "module m is
+                !nat_sup 20
+                type item is none, item (a, b : nat) with \"==\" end type
+                type some is {collection} of {element} with \"insert\", \"append\", \"reverse\", \"member\", \"remove\" end type
+                channel one is ({element}) end channel
+                channel two is (nat) end channel
+                function is_good (x : {element}) : bool is return (x == {a}) or (x == {c}) end function
+                process MAIN [A : one, B : two] is
+                   var l : some, x, last : {element}, n, k : nat in
+                      l := append ({a}, append ({b}, insert ({c}, {{{a}, {b}, {a}}})));
+                      last := {a}; n := 0; k := 0;
+                      loop
+                         select
+                            A (?x) where {guard};
+                            last := x
+                         []
+                            only if k < 3 then B (n); n := (n + 1) mod 4; k := k + 1 end if
+                         []
+                            only if k == 3 then B (n); l := reverse (l); k := 0 end if
+                         []
+                            only if (k == 2) and (n == 1) then B (n + 10); l := remove (last, l) end if
+                         end select
+                      end loop
+                   end var
+                end process
+                end module"
+            );
+            let (.., found) = compare(&text, element == "item");
+            assert!(found.failure.is_none() && found.steps.iter().any(|steps| steps.len() > 2), "{text}");
+        }
+    }
+}
+
 /// Of a value that lies in several words, a constructor may leave some unused: what a condition learned of these by way of another
 /// constructor does not make it another value.
 #[test]

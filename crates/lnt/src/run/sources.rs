@@ -41,6 +41,16 @@ pub struct Source {
     pub needs: Vec<Need>,
 }
 
+impl Source {
+    /// The open place whose value an element is, if it is nothing else.
+    pub fn whole_place(&self) -> Option<u32> {
+        match self.element[..] {
+            [Piece::Open(place) | Piece::OpenWide(place, _)] => Some(place),
+            _ => None,
+        }
+    }
+}
+
 /// What bits of a word of all elements that are accepted have to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {

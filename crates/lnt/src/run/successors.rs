@@ -212,7 +212,7 @@ pub struct LntWorker<'a> {
     recording: recall::Recording,
     /// What parts of the step at hand have fired that are not remembered.
     live_marks: Vec<u32>,
-    /// How many values were tried so far, one after the other.
+    /// How many values were tried so far, one after the other, or what takes as long.
     tried: usize,
     /// The remembered marks that the parts of the step at hand fire behind the first two which fire any.
     fired_behind: Vec<memory::Part32>,

@@ -1,6 +1,6 @@
 //! Conditions on values that an offer leaves open.
 
-use super::types::{BOOL, CHAR, Kind};
+use super::types::{BOOL, CHAR, Kind, NAT};
 use super::{Drawing, Scope};
 
 impl Drawing {
@@ -42,7 +42,14 @@ impl Drawing {
             2 => format!("({} != {name})", self.expression(ty, 1, &others)),
             3 => {
                 let operator = *self.chance.pick(&["<", "<=", ">", ">="]);
-                format!("({name} {operator} {})", self.expression(ty, 1, &others))
+                let bound = match self.length_of_variable(&others) {
+                    Some(length) if ty == NAT && self.chance.one_in(2) => length,
+                    _ => self.expression(ty, 1, &others),
+                };
+                match self.chance.one_in(4) {
+                    true => format!("({bound} {operator} {name})"),
+                    false => format!("({name} {operator} {bound})"),
+                }
             }
             4..=6 => match self.collection_with(ty) {
                 Some(list) => {
@@ -108,6 +115,18 @@ impl Drawing {
             10 => self.condition(2, scope),
             _ => self.inside(&name, ty, scope, &others),
         }
+    }
+
+    /// How many elements some variable has, if there is one that has any.
+    fn length_of_variable(&mut self, scope: &Scope) -> Option<String> {
+        let is_collection = |ty: usize| matches!(self.types[ty].kind, Kind::Collection { .. });
+        let found: Vec<String> = scope
+            .variables
+            .iter()
+            .filter(|one| is_collection(one.ty))
+            .map(|one| format!("length ({})", one.name))
+            .collect();
+        if found.is_empty() { None } else { Some(self.chance.pick(&found).clone()) }
     }
 
     /// What is received, put together as an element of a set that some variable holds.

@@ -274,8 +274,9 @@ struct Outline {
     translatable: bool,
     /// Whether a call of it takes long, so that results are worth remembering.
     takes_long: bool,
-    /// How many instructions it has.
+    /// How many instructions it has, and how many calls of it there are in all that is translated.
     size: usize,
+    called: usize,
     /// Whether a function calls itself more than once on its way: then what it computes has to be remembered.
     branches: bool,
     /// Whether it may leave by an exception parameter.
@@ -347,7 +348,18 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             }
             _ => false,
         });
-        Outline { start, calls, helped, id: None, translatable, takes_long, size, branches, raises }
+        Outline {
+            start,
+            calls,
+            helped,
+            id: None,
+            translatable,
+            takes_long,
+            size,
+            called: 0,
+            branches,
+            raises,
+        }
     };
     let mut outlines: Vec<Outline> = starts.into_iter().map(outline).collect();
     note_long_calls(&mut outlines);
@@ -361,10 +373,21 @@ fn outlines(compiled: &Compiled, chosen: Option<Chosen<'_>>) -> Vec<Outline> {
             .filter(|&at| outlines[at].calls.iter().any(|&called| !outlines[called as usize].translatable))
             .collect();
         if lost.is_empty() {
+            count_calls(&mut outlines);
             return outlines;
         }
         lost.into_iter().for_each(|at| outlines[at].translatable = false);
     }
+}
+
+/// Notes how often each function is called.
+fn count_calls(outlines: &mut [Outline]) {
+    let calls: Vec<u32> = outlines
+        .iter()
+        .filter(|outline| outline.translatable)
+        .flat_map(|outline| outline.calls.iter().copied())
+        .collect();
+    calls.into_iter().for_each(|function| outlines[function as usize].called += 1);
 }
 
 /// Calls of functions that take long take long, and so does what may call itself.

@@ -18,6 +18,8 @@ use crate::typed::TypeId;
 
 /// More remembered words than this, and it is time to start over.
 const MOST_WORDS: usize = 1 << 22;
+/// Naming values takes as long as trying one for each so many instructions.
+const NAMED_AS_TRIED: usize = 8;
 /// An action whose shapes have told nothing this often is not asked again.
 const MOST_VAIN: u32 = 32;
 /// More combinations than this are no better than trying everything.
@@ -298,7 +300,9 @@ impl LntWorker<'_> {
         let width: usize =
             open.iter().map(|&(_, ty, _)| self.machine.values.types[ty.index()].leaves.len()).sum();
         let first = self.namings.shapes.len();
-        let tells = shapes(code, &mut self.machine.values, &question, width, &mut self.namings.shapes);
+        let (tells, steps) =
+            shapes(code, &mut self.machine.values, &question, width, &mut self.namings.shapes);
+        self.tried = self.tried.saturating_add(steps / NAMED_AS_TRIED);
         if !tells {
             self.namings.shapes.truncate(first);
         }

@@ -179,6 +179,25 @@ impl Lists {
 /// How often a configuration was met, and its plan.
 type Known = (u32, Option<Arc<Plan>>);
 
+/// The elements of a list that values come from, in ascending order, each once. Lists that change from state to state are not worth
+/// sorting: this is done when one is met for the second time in a row.
+#[derive(Default)]
+struct Ascending {
+    row: Option<u32>,
+    elements: Option<Vec<u32>>,
+}
+
+impl Ascending {
+    /// The elements of a row, if they are known in ascending order.
+    fn of(&mut self, row: u32, sort: impl FnOnce() -> Vec<u32>) -> Option<&[u32]> {
+        if self.row != Some(row) {
+            *self = Self { row: Some(row), elements: None };
+            return None;
+        }
+        Some(self.elements.get_or_insert_with(sort))
+    }
+}
+
 /// What a worker has to find steps by plans.
 #[derive(Default)]
 pub(super) struct Meetings {
@@ -199,6 +218,7 @@ pub(super) struct Meetings {
     lists: Lists,
     /// By rendezvous.
     domains: Vec<Domains>,
+    ascending: Vec<Ascending>,
 }
 
 impl LntWorker<'_> {
@@ -332,7 +352,7 @@ impl LntWorker<'_> {
     fn meet_one(&mut self, plan: &Plan, number: usize, end: usize, meetings: &mut Meetings) -> Option<usize> {
         let piece = plan.native.meeting_of(number)?;
         let opening = piece.opening();
-        let Meetings { records, lists, domains, answers, .. } = meetings;
+        let Meetings { records, lists, domains, answers, ascending, .. } = meetings;
         // Only elements that have what somebody needs of them are looked at.
         let (mut first, mut last) = (0, u32::MAX);
         for &(question, needed) in &plan.needs[number] {
@@ -356,6 +376,25 @@ impl LntWorker<'_> {
         let action = plan.configuration.rendezvous[number].participants[0].action;
         if let Some(source) = &opening.source {
             let kept = |slot: usize| self.machine.values.kept_row(self.snapshots[slot]);
+            if let (Some(place), 1, (0, u32::MAX)) = (source.whole_place(), source.slots.len(), (first, last))
+                && !source.ascending
+            {
+                let slot = source.slots.start as usize;
+                let sort = || {
+                    let ty = self.machine.code.actions[action as usize].offers[place as usize].1;
+                    let mut elements: Vec<&[u32]> = kept(slot).chunks_exact(source.words as usize).collect();
+                    elements.sort_by(|a, b| self.machine.values.compare(ty, a, b));
+                    elements.dedup();
+                    elements.concat()
+                };
+                if let Some(elements) = ascending[number].of(self.snapshots[slot], sort) {
+                    note_most(&self.model.named, action, elements.len() / source.words as usize);
+                    return match elements.is_empty() {
+                        true => Some(0),
+                        false => self.run_meeting(&plan.native, piece, elements, end, records),
+                    };
+                }
+            }
             let mut gathered = std::mem::take(&mut self.candidates);
             let elements = match source.slots.len() {
                 1 => kept(source.slots.start as usize),
@@ -782,6 +821,8 @@ impl LntWorker<'_> {
             meetings.lists.clear();
             meetings.domains.clear();
             meetings.domains.resize_with(plan.configuration.rendezvous.len(), Domains::default);
+            meetings.ascending.clear();
+            meetings.ascending.resize_with(plan.configuration.rendezvous.len(), Ascending::default);
             meetings.plan = Some(plan);
         }
     }

@@ -96,22 +96,23 @@ pub(super) fn open_words(types: &[Representation], question: &Question<'_>) -> V
 }
 
 /// Adds the shapes that the open words can have where the action's patterns and guard may accept them, `width` words
-/// each.
+/// each. Tells whether that worked, and how many instructions it took.
 pub(super) fn shapes(
     code: &Code,
     values: &mut Values<'_>,
     question: &Question<'_>,
     width: usize,
     shapes: &mut Vec<Known>,
-) -> bool {
+) -> (bool, usize) {
     let first = shapes.len();
     let mut run = Run { code, values, question, shapes, first, width, steps: 0, todo: Vec::new() };
     let followed = run.all();
+    let steps = run.steps;
     if !followed {
         shapes.truncate(first);
     }
     let nothing = |shape: &[Known]| shape.iter().all(|known| known.mask == 0);
-    followed && !shapes[first..].chunks_exact(width).any(nothing)
+    (followed && !shapes[first..].chunks_exact(width).any(nothing), steps)
 }
 
 /// Whether matching an action's patterns never fails, whatever the values: nothing in the code can, and it neither loops nor

@@ -16,11 +16,11 @@ use crate::run::rendezvous::{Configuration, Participant, Place, Rendezvous, conf
 use crate::run::shortcuts::Rest;
 use crate::run::sources::{Need, Needed};
 
-/// So many rendezvous and scouts are translated at once: more only as they are wanted.
-const FEW_RENDEZVOUS: usize = 128;
+/// So many rendezvous and scouts are translated at once: more only as they are wanted, because machine code takes long to make.
+const FEW_RENDEZVOUS: usize = 16;
 /// After so many states that need more than is translated, it will be; then after more of them by this factor.
-const FIRST_MISSES: u32 = 200;
-const MORE: u32 = 8;
+const FIRST_MISSES: u32 = 100;
+const MORE: u32 = 2;
 /// Labels of rendezvous whose values have at most this many bits are looked up in an array.
 const LABEL_BITS: u32 = 12;
 

@@ -18,7 +18,7 @@ use crate::run::shortcuts::Next;
 /// After so many states, machine code pays.
 const MANY_STATES: u32 = 500;
 /// As much work as a state is to try so many values.
-const MANY_TRIED: usize = 64;
+const MANY_TRIED: usize = 16;
 /// So many of them left to offers, and their pieces of code become machine code, too.
 const MANY_LEFT: u32 = 2000;
 

@@ -15,8 +15,10 @@ use super::{Building, most_raised, offset, reached_in_function, slot, trusted};
 use crate::compile::code::{Code, FunctionCode, Landing, Op, Table};
 use crate::run::results::{FACTORS, MEMORY_BITS};
 
-/// Functions of more instructions are called.
+/// Functions of more instructions are called, and those with many copies of more than very few.
 const FEW_OPS: usize = 80;
+const VERY_FEW_OPS: usize = 16;
+const MOST_COPIED: usize = 600;
 /// So many instructions are built into a function in all, and as many functions into each other.
 const MOST_INLINED: usize = 600;
 const MOST_NESTED: usize = 4;
@@ -320,7 +322,8 @@ impl Building<'_> {
         let outline = &self.outlines[number as usize];
         let remembered = function.remembered && outline.takes_long;
         // Variables lie on the stack of the thread, all of them in one frame.
-        let fits = outline.size <= FEW_OPS
+        let copied = outline.size * outline.called;
+        let fits = (outline.size <= VERY_FEW_OPS || outline.size <= FEW_OPS && copied <= MOST_COPIED)
             && self.inlined_ops + outline.size <= MOST_INLINED
             && self.inlined_words + function.variables as usize <= MOST_WORDS;
         let nests = self.inlined.len() < MOST_NESTED && !self.inlined.contains(&number);

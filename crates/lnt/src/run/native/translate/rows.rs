@@ -54,6 +54,9 @@ impl Building<'_> {
         let plain = |shape: &Representation| {
             is_row(shape) && matches!(shape.kind, Kind::List { sorted: false, set: false, .. })
         };
+        // What is in any order is so backwards, too.
+        let unsorted =
+            |shape: &Representation| is_row(shape) && matches!(shape.kind, Kind::List { sorted: false, .. });
         // Sets whose elements are ordered as their words are.
         let ascending = |element: &Representation, set: &Representation| {
             element.lexical
@@ -106,7 +109,7 @@ impl Building<'_> {
                 let (second, first) = (self.pop_draft()?, self.pop_draft()?);
                 self.push_row(at, self.helpers.row_concatenate, &[first, second]);
             }
-            Builtin::Reverse if plain(operand) => {
+            Builtin::Reverse if unsorted(operand) => {
                 let (row, words) = (self.pop_draft()?, self.word(operand.element.words));
                 self.push_row(at, self.helpers.row_reverse, &[row, words]);
             }
