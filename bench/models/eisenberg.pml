@@ -1,5 +1,5 @@
-/* Mutual exclusion of four processes after Eisenberg and McGuire (1972). Every access to a shared variable is a step. */
-#define N 4
+/* Mutual exclusion of five processes after Eisenberg and McGuire (1972). Every access to a shared variable is a step. */
+#define N 5
 #define IDLE 0
 #define WAITING 1
 #define ACTIVE 2

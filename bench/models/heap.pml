@@ -1,8 +1,8 @@
 /* A memory allocator: first fit, blocks in address order, adjacent free blocks are joined */
-#define HEAP 10
+#define HEAP 12
 #define FREE 0
 byte n = 1;				/* number of blocks */
-byte owner[HEAP], size[HEAP] = { 9, 0, 0, 0, 0, 0, 0, 0, 0, 0 };	/* owner: 0 free, or process + 1 */
+byte owner[HEAP], size[HEAP] = { 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };	/* owner: 0 free, or process + 1 */
 hidden byte i, k;
 
 inline drop(x)		/* removes block x */
@@ -25,7 +25,7 @@ inline fit(s)
 }
 
 #define ok(j,s)	(owner[j] == FREE && size[j] >= s)
-#define some(s)	(ok(0,s) || ok(1,s) || ok(2,s) || ok(3,s) || ok(4,s) || ok(5,s) || ok(6,s) || ok(7,s) || ok(8,s) || ok(9,s))
+#define some(s)	(ok(0,s) || ok(1,s) || ok(2,s) || ok(3,s) || ok(4,s) || ok(5,s) || ok(6,s) || ok(7,s) || ok(8,s) || ok(9,s) || ok(10,s) || ok(11,s))
 
 #define take(s)	\
 	d_step { some(s) ->	\
@@ -74,5 +74,7 @@ active [2] proctype user()
 	:: give(7)
 	:: give(8)
 	:: give(9)
+	:: give(10)
+	:: give(11)
 	od
 }

@@ -1,11 +1,17 @@
-/* A register on three replicas, after Attiya, Bar-Noy and Dolev (1995): one client writes, another one reads and writes
-   back what it has read; each waits for a majority. 120,024 states. */
+/* A register on three replicas, after Attiya, Bar-Noy and Dolev (1995): one client writes twice, another one reads and writes
+   back what it has read; each waits for a majority. 1,708,593 states. */
 
 /* The messages on their way: masks by replica and, where they carry one, version. */
-byte store_written, stored_written, query, store_read, stored_read, reply;
+short store_written, store_read, reply; byte stored_written, query, stored_read;
 
 #define AT(r) (1 << (r))
-#define WITH(r, v) (1 << (2 * (r) + (v)))
+#define WITH(r, v) (1 << (3 * (r) + (v)))
+
+#define WROTE(v) \
+  :: d_step { answer == 0 && (store_written & WITH(_pid, v)) != 0 -> \
+       store_written = store_written & ~WITH(_pid, v); \
+       if :: v > current -> current = v :: else fi; \
+       answer = 1 }
 
 #define READ(v) \
   :: d_step { answer == 0 && (store_read & WITH(_pid, v)) != 0 -> \
@@ -16,9 +22,8 @@ byte store_written, stored_written, query, store_read, stored_read, reply;
 active [3] proctype replica() {
   byte current, answer;
   do
-  :: d_step { answer == 0 && (store_written & AT(_pid)) != 0 ->
-       store_written = store_written & ~AT(_pid); current = 1; answer = 1 }
-  READ(0) READ(1)
+  WROTE(1) WROTE(2)
+  READ(0) READ(1) READ(2)
   :: d_step { answer == 0 && (query & AT(_pid)) != 0 -> query = query & ~AT(_pid); answer = 3 }
   :: d_step { answer == 1 -> stored_written = stored_written | AT(_pid); answer = 0 }
   :: d_step { answer == 2 -> stored_read = stored_read | AT(_pid); answer = 0 }
@@ -41,14 +46,14 @@ active [3] proctype replica() {
 
 active proctype writer() {
   byte step = SENDING;
-  byte count;
+  byte count, v = 1;
   do
   :: d_step { step == SENDING ->
-       store_written = store_written | AT(count);
+       store_written = store_written | WITH(count, v);
        count++;
        if :: count == 3 -> count = 0; step = WAITING :: else fi }
   CONFIRMED(0, stored_written) CONFIRMED(1, stored_written) CONFIRMED(2, stored_written)
-  :: d_step { step == RETURNING -> step = DONE }
+  :: d_step { step == RETURNING -> if :: v == 2 -> step = DONE; v = 0 :: else -> v = 2; step = SENDING fi }
   od
 }
 
@@ -68,7 +73,7 @@ active proctype reader() {
        query = query | AT(count);
        count++;
        if :: count == 3 -> count = 0; step = LISTENING :: else fi }
-  HEARD(0, 0) HEARD(0, 1) HEARD(1, 0) HEARD(1, 1) HEARD(2, 0) HEARD(2, 1)
+  HEARD(0, 0) HEARD(0, 1) HEARD(0, 2) HEARD(1, 0) HEARD(1, 1) HEARD(1, 2) HEARD(2, 0) HEARD(2, 1) HEARD(2, 2)
   :: d_step { step == SENDING ->
        store_read = store_read | WITH(count, newest);
        count++;

@@ -1,6 +1,6 @@
 /* queue of waiting demands, the oldest first: client in qc, wants in qw (bit mask 1..7) */
-byte qc[4], qw[4], n, free = 7;
-byte st[5], wants[5];      /* 0 ask, 1 waiting for wants, 2 has wants */
+byte qc[5], qw[5], n, free = 7;
+byte st[6], wants[6];      /* 0 ask, 1 waiting for wants, 2 has wants */
 hidden byte x, y;
 #define ASK(c,m) :: d_step { st[c] == 0 -> st[c] = 1; wants[c] = m; qc[n] = c; qw[n] = m; n++ }
 /* who has waited longest and can be served */
@@ -14,9 +14,11 @@ active proctype Main() {
   CLIENT(2)
   CLIENT(3)
   CLIENT(4)
+  CLIENT(5)
   :: d_step { OK(0) -> GO(0) }
   :: d_step { !OK(0) && OK(1) -> GO(1) }
   :: d_step { !OK(0) && !OK(1) && OK(2) -> GO(2) }
   :: d_step { !OK(0) && !OK(1) && !OK(2) && OK(3) -> GO(3) }
+  :: d_step { !OK(0) && !OK(1) && !OK(2) && !OK(3) && OK(4) -> GO(4) }
   od
 }

@@ -1790,6 +1790,89 @@ fn lists_that_stay_as_they_are_name_values_in_order() {
     }
 }
 
+/// A pattern takes the rest of a list only where somebody reads it: behind a condition, in a loop, where an exception is caught.
+#[test]
+fn rests_of_lists_are_what_they_are_wherever_they_are_read() {
+    let text = "module m is
+        !nat_sup 9
+        type some is list of nat with \"==\", \"append\", \"length\" end type
+        channel c is (nat) end channel
+        channel l is (some) end channel
+        function without (n : nat, xs : some) : some is
+           case xs in var x : nat, rest : some in
+              {} -> return {}
+           |  cons (x, rest) where x == n -> return rest
+           |  cons (x, rest) where (x > n) and (n > 5) -> return without (n - 1, rest)
+           |  cons (x, any some) where x > 8 -> return {x}
+           |  cons (x, rest) -> return cons (x, without (n, rest))
+           end case
+        end function
+        function twice (n : nat, xs : some) : nat is
+           var x, k : nat, rest, first : some in
+              rest := xs; first := xs; k := 0;
+              while length (rest) > 0 loop
+                 case rest in
+                    cons (x, first) where x == n -> k := k + 1
+                 |  cons (x, rest) where k > 3 -> return x
+                 |  cons (any nat, first) -> null
+                 |  any -> null
+                 end case;
+                 rest := first;
+                 if length (first) == 1 then k := (k + 2) mod 7 end if
+              end loop;
+              return k
+           end var
+        end function
+        function fails [E : exit] (n : nat, xs : some) : nat is
+           case xs in var x : nat, rest : some in
+              cons (x, rest) where length (rest) == n -> raise E
+           |  cons (x, rest) where x != n -> return fails [E] (n, rest)
+           |  cons (x, any some) -> return x
+           |  any -> return 0
+           end case
+        end function
+        function safely (n : nat, xs : some) : nat is
+           var rest : some, x : nat in
+              case xs in cons (any nat, rest) -> null | any -> rest := {} end case;
+              trap exception E : exit is case rest in cons (x, any some) -> return x | any -> return 7 end case in
+                 x := fails [E] (n, xs);
+                 case xs in cons (any nat, rest) where x > 1 -> return length (rest) | any -> return x end case
+              end trap
+           end var
+        end function
+        process MAIN [A, B, C : c, L : l] is
+           var xs : some, n : nat in
+              xs := {};
+              loop
+                 select
+                    only if length (xs) < 4 then
+                       n := any nat where (n == 2) or (n == 6) or (n == 9);
+                       xs := append (n, xs)
+                    end if
+                 []
+                    n := any nat where n >= 5;
+                    xs := without (n, xs);
+                    L (xs)
+                 [] A (twice (2, xs))
+                 [] B (twice (6, xs))
+                 [] n := any nat where n < 4; C (safely (n, xs))
+                 end select
+              end loop
+           end var
+        end process
+    end module";
+    let text = text.replace("xs := append (n, xs)", "xs := append (n, xs); L (xs)");
+    for padding in ["", " "] {
+        let (.., found) = compare(&format!("{text}{padding}"), true);
+        assert!(
+            found.failure.is_none() && found.steps.len() >= 20,
+            "{:?}, {} states",
+            found.failure,
+            found.steps.len()
+        );
+    }
+}
+
 /// Of a value that lies in several words, a constructor may leave some unused: what a condition learned of these by way of another
 /// constructor does not make it another value.
 #[test]

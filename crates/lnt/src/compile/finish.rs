@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use model::SharedRows;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Span};
 
 use super::code::{Application, Code, Landing, Location, OfferCode, Op};
-use super::liveness::{SlotSet, live_slots};
+use super::liveness::{SlotSet, live_slots, unread_stores};
 use super::membership::{Membership, Parameter, membership};
-use super::types::{Representation, bits_for};
+use super::types::{Representation, Shaping, bits_for};
 use super::{Compiled, Compiler, FUEL, Placement, UNPLACED};
 use crate::typed::{Builtin, FunctionId, TypeId, TypeKind};
 
@@ -22,6 +22,10 @@ impl Compiler<'_> {
         }
         self.resolve_labels();
         self.recognise_membership();
+        // Tests compare with code that was left as it is.
+        if self.shaping == Shaping::Fixed {
+            self.leave_out_unread_tails();
+        }
         self.lay_out_slots();
         self.number_locations();
         self.find_dead_slots();
@@ -62,6 +66,33 @@ impl Compiler<'_> {
                 let number = numbers.entry(region.instance.clone()).or_default();
                 *number += 1;
                 region.instance = format!("{} #{number}", region.instance);
+            }
+        }
+    }
+
+    /// A pattern in front of a condition takes a list apart, and so does the next one, if the condition does not hold: where the rest is
+    /// not read before that, it is not taken.
+    fn leave_out_unread_tails(&mut self) {
+        let targets: FxHashSet<u32> = self
+            .code
+            .ops
+            .iter()
+            .filter_map(|op| match *op {
+                Op::Jump(target) | Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => Some(target),
+                _ => None,
+            })
+            .collect();
+        for number in 0..self.code.functions.len() {
+            let function = self.code.functions[number];
+            for at in unread_stores(&self.code, &self.types, &function) {
+                let first = at.saturating_sub(2);
+                let ops = &mut self.code.ops[first as usize..at as usize];
+                if let [picked @ Op::Pick(_), Op::Tail(_)] = ops
+                    && !targets.contains(&(at - 1))
+                    && !targets.contains(&at)
+                {
+                    *picked = Op::Jump(at + 1);
+                }
             }
         }
     }

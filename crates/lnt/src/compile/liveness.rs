@@ -3,7 +3,9 @@
 //! A slot that nobody will read before writing it again is reset when its region comes to rest. The reset value can't
 //! be observed, so states that differ only there are strongly bisimilar, and one of them is enough.
 
-use super::code::{ActionCode, Code, Landing, OfferCode, Op};
+use rustc_hash::FxHashMap;
+
+use super::code::{ActionCode, Code, FunctionCode, Landing, OfferCode, Op};
 use super::types::Representation;
 use crate::typed::TypeId;
 
@@ -59,6 +61,77 @@ pub(super) fn live_slots(
         if !changed {
             return live;
         }
+    }
+}
+
+/// Where a function stores into a word of its variables that is not read before it is written again.
+pub(super) fn unread_stores(code: &Code, types: &[Representation], function: &FunctionCode) -> Vec<u32> {
+    let mut reached = vec![function.address];
+    let mut live: FxHashMap<u32, SlotSet> = FxHashMap::default();
+    live.insert(function.address, SlotSet::new(function.variables as usize));
+    let mut next = 0;
+    while let Some(&at) = reached.get(next) {
+        next += 1;
+        for follower in followers(code, at) {
+            live.entry(follower).or_insert_with(|| {
+                reached.push(follower);
+                SlotSet::new(function.variables as usize)
+            });
+        }
+    }
+    reached.sort_unstable();
+    let behind = |live: &FxHashMap<u32, SlotSet>, at: u32| {
+        let mut all = SlotSet::new(function.variables as usize);
+        followers(code, at).iter().for_each(|follower| all.add_all(&live[follower]));
+        all
+    };
+    // As in `live_slots`, sets only grow.
+    loop {
+        let mut changed = false;
+        for &at in reached.iter().rev() {
+            let mut set = behind(&live, at);
+            match code.ops[at as usize] {
+                Op::StoreLocal(word) => set.remove(word),
+                Op::StoreLocals(first, words) => (first..first + words).for_each(|word| set.remove(word)),
+                Op::LoadLocal(word) => set.insert(word),
+                Op::LoadLocals(first, words) => (first..first + words).for_each(|word| set.insert(word)),
+                // A variable is read as a whole, and changing a part of it needs the others.
+                Op::LoadLocalsAt(part) => {
+                    let (first, words) = code.local_parts[part as usize].whole;
+                    (first..first + words).for_each(|word| set.insert(word));
+                }
+                Op::StoreLocalElement(first, ty) => {
+                    (first..first + types[ty.index()].words()).for_each(|word| set.insert(word));
+                }
+                _ => {}
+            }
+            if live[&at] != set {
+                live.insert(at, set);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let is_unread = |&at: &u32| match code.ops[at as usize] {
+        Op::StoreLocal(word) => !behind(&live, at).contains(word),
+        _ => false,
+    };
+    reached.into_iter().filter(is_unread).collect()
+}
+
+/// Where control may go on in a function behind an instruction.
+fn followers(code: &Code, at: u32) -> Vec<u32> {
+    match code.ops[at as usize] {
+        Op::Jump(target) => vec![target],
+        Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => vec![at + 1, target],
+        Op::Return(_) | Op::Raise(_) | Op::Fail(_) | Op::Done | Op::Stop => Vec::new(),
+        Op::Landings(number) => {
+            let caught = code.landings[number as usize].iter().filter_map(Landing::address);
+            [at + 1].into_iter().chain(caught).collect()
+        }
+        _ => vec![at + 1],
     }
 }
 

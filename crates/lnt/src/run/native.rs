@@ -647,6 +647,23 @@ extern "C" fn row_reverse(context: *mut Context, row: u32, words: u32, is_draft:
     })
 }
 
+/// A row with the elements of another one in ascending order of their words, each once: perhaps a draft.
+extern "C" fn row_ascending(context: *mut Context, row: u32, words: u32) -> u32 {
+    // SAFETY: see the module's head.
+    let machine = unsafe { machine(context) };
+    let words = (words as usize).max(1);
+    let elements = machine.values.row(row).chunks_exact(words);
+    if elements.clone().zip(elements.skip(1)).all(|(one, next)| one < next) {
+        return row;
+    }
+    machine.values.build_draft(true, |values, scratch| {
+        let mut elements: Vec<&[u32]> = values.row(row).chunks_exact(words).collect();
+        elements.sort_unstable();
+        elements.dedup();
+        elements.into_iter().for_each(|element| scratch.extend_from_slice(element));
+    })
+}
+
 /// The number of a row that was a draft.
 extern "C" fn settle(context: *mut Context, row: u32) -> u32 {
     // SAFETY: see the module's head.

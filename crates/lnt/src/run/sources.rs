@@ -423,16 +423,22 @@ fn pieces(
 pub enum Choosing {
     /// It is one of so many words, from a first one on, and within bounds that depend on the state in which it is chosen.
     Range(u32, u32, Bounds),
-    /// It is an element of the set in a slot, in ascending order, unless that has more than so many. Control may go on at an
-    /// address, if there is one: what lies before it asks for nothing else.
-    Elements(u32, u32, Option<u32>),
+    /// It is an element of the list or set in a slot, in ascending order, unless that has more than so many.
+    Elements {
+        slot: u32,
+        most: u32,
+        /// Whether they are kept in ascending order, each once.
+        in_order: bool,
+        /// Control may go on at an address, if there is one: what lies before it asks for nothing else.
+        behind: Option<u32>,
+    },
 }
 
 impl Choosing {
     /// How many values there are at most.
     pub fn most(&self) -> u32 {
         match *self {
-            Choosing::Range(_, count, _) | Choosing::Elements(_, count, _) => count,
+            Choosing::Range(_, most, _) | Choosing::Elements { most, .. } => most,
         }
     }
 }
@@ -463,13 +469,12 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     let set = || {
         necessary(code, types, start.clone(), &chosen)?.into_iter().find_map(|condition| {
             let Word::Member { element, set, ty, .. } = condition else { return None };
-            let (Kind::List { sorted: true, set: true, .. }, Storage::Row) =
-                (&types[ty].kind, types[ty].storage)
+            let (Kind::List { sorted, set: is_set, .. }, Storage::Row) = (&types[ty].kind, types[ty].storage)
             else {
                 return None;
             };
             match *set {
-                Word::Slot(set) if element == own => Some(set),
+                Word::Slot(set) if element == own => Some((set, *sorted && *is_set)),
                 _ => None,
             }
         })
@@ -477,7 +482,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
     let narrows = shape.ordered && !shape.conditional && own.len() == 1;
     let is_in_order = shape.lexical && !shape.conditional;
     match is_in_order.then(set).flatten() {
-        Some(set) => {
+        Some((set, in_order)) => {
             let behind = only(code, types, start.clone()).and_then(|(condition, behind)| match condition {
                 Word::Member { element, set: other, .. } => {
                     (element == own && *other == Word::Slot(set)).then_some(behind)
@@ -489,7 +494,7 @@ pub fn choosing(code: &Code, types: &[Representation], at: u32) -> Option<Choosi
                 (None, [bits]) => 1_u32.checked_shl(*bits).unwrap_or(u32::MAX),
                 (None, _) => u32::MAX,
             };
-            Some(Choosing::Elements(set, all.min(MOST_ELEMENTS), behind))
+            Some(Choosing::Elements { slot: set, most: all.min(MOST_ELEMENTS), in_order, behind })
         }
         None => {
             let (first, count) = range?;

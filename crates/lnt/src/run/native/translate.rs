@@ -90,6 +90,7 @@ pub(super) fn translate(
     builder.symbol("row_cons_wide", super::row_cons_wide as *const u8);
     builder.symbol("row_concatenate", super::row_concatenate as *const u8);
     builder.symbol("row_reverse", super::row_reverse as *const u8);
+    builder.symbol("row_ascending", super::row_ascending as *const u8);
     builder.symbol("settle", super::settle as *const u8);
     builder.symbol("defer", super::defer as *const u8);
     builder.symbol("row_append", super::row_append as *const u8);
@@ -132,6 +133,7 @@ pub(super) fn translate(
         row_remove: import("row_remove", &[pointer, pointer, word, word, word], Some(word))?,
         row_concatenate: import("row_concatenate", &[pointer, word, word, word], Some(word))?,
         row_reverse: import("row_reverse", &[pointer, word, word, word], Some(word))?,
+        row_ascending: import("row_ascending", &[pointer, word, word], Some(word))?,
         settle: import("settle", &[pointer, word], Some(word))?,
         defer: import("defer", &[pointer, word, word], Some(word))?,
         apply: import("apply", &[pointer, word, pointer, word], Some(word))?,
@@ -605,6 +607,7 @@ struct Helpers {
     row_cons_wide: FuncId,
     row_concatenate: FuncId,
     row_reverse: FuncId,
+    row_ascending: FuncId,
     settle: FuncId,
     defer: FuncId,
     row_append: FuncId,

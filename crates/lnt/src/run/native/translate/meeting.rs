@@ -677,10 +677,13 @@ impl Building<'_> {
                 let value = self.builder.ins().iadd(counted, first);
                 Some((vec![value], value, None))
             }
-            Choosing::Elements(set, most, behind) => {
+            Choosing::Elements { slot, most, in_order, behind } => {
                 let Op::AnyValue(_, ty) = self.compiled.code.ops[at as usize] else { return None };
                 let words = self.compiled.types[ty.index()].words();
-                let row = self.load_slot(set);
+                let mut row = self.load_slot(slot);
+                if !in_order {
+                    row = self.in_ascending_order(row, words)?;
+                }
                 let length = self.row_length(row);
                 let count = match words {
                     1 => length,

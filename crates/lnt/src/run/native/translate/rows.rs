@@ -479,6 +479,14 @@ impl Building<'_> {
         self.builder.ins().bor(above, words)
     }
 
+    /// A row with the elements of another one in ascending order, each once.
+    pub(super) fn in_ascending_order(&mut self, row: Value, words: u32) -> Option<Value> {
+        let words = self.word(words);
+        let row = self.call_helper(self.helpers.row_ascending, &[row, words]);
+        self.push_draft(row);
+        self.pop_draft()
+    }
+
     /// Pushes the first words of a row.
     pub(super) fn push_head(&mut self, row: Value, words: u32) {
         for word in 0..words {
