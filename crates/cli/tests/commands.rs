@@ -250,6 +250,49 @@ fn states_on_disk_give_the_same_system() {
 }
 
 #[test]
+fn the_plan_tells_where_values_come_from() {
+    let text = "module m is
+        type some is list of nat with \"length\", \"member\", \"append\" end type
+        channel c is (nat) end channel
+        process MAIN [A, B, C, D : c] is
+           var n : nat, s : some in
+              s := {3, 1, 3};
+              loop
+                 select
+                    n := any nat where (n >= 1) and (n <= length (s)); A (n)
+                 [] n := any nat where member (n, s); B (n)
+                 [] n := any nat where n < 5; C (n)
+                 [] D (?n) where n < 2
+                 end select
+              end loop
+           end var
+        end process
+        process CLOSED [A : c] is A (1 of nat) end process
+        end module";
+    let folder = folder(&[("m.lnt", text)]);
+    let plan = |root: &[&str]| {
+        err(&watershed(folder.path(), &[&["explore", "--plan", "m.lnt"], root].concat()))
+            .lines()
+            .filter(|line| line.contains("plan: "))
+            .map(|line| line.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let found = plan(&[]);
+    for wanted in [
+        "plan: D ?nat in line 12: ",
+        "plan: any nat in line 9: up to 255 values are tried, and fewer where the state bounds them",
+        "plan: any nat in line 10: a condition names a list or set, and only its elements are tried",
+        "plan: any nat in line 11: up to 5 values are tried",
+    ] {
+        assert!(found.iter().any(|line| line.contains(wanted)), "{wanted}: {found:#?}");
+    }
+    assert_eq!(found.len(), 4, "{found:#?}");
+    let closed = plan(&["--root", "CLOSED"]);
+    assert_eq!(closed.len(), 1);
+    assert!(closed[0].contains("no value is left open"), "{closed:?}");
+}
+
+#[test]
 fn a_disk_that_is_not_there_is_told_before_the_work() {
     let folder =
         folder(&[("m.lnt", "module m is process MAIN [A : none] is loop A end loop end process end module")]);

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lts::{LabelId, OriginId};
 use model::{
-    DataFlow, Gate, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer, OfferType, OpenOffer,
-    PackedWorker, Part, Provenance, SharedRows, Slot, Starting, StateView, Telling, Worker,
+    ChosenFrom, DataFlow, Gate, Layout, MarkId, MarkKind, Model, ModelError, Observation, Observer,
+    OfferType, OpenOffer, PackedWorker, Part, Provenance, SharedRows, SilentChoice, Slot, Starting,
+    StateView, Telling, Worker,
 };
 use source::{Diagnostic, Span};
 
@@ -15,9 +16,9 @@ use crate::compile::code::{Code, ForkKind, Location, OfferCode, Op};
 use crate::compile::types::Shaping;
 use crate::compile::{Compiled, LITTLE_FUEL, Root, compile};
 use crate::run::{
-    Condition, FIRST_OBSERVATION, LntWorker, Locality, Machine, Native, PackedLntWorker, Plan, Plans,
-    Shortcuts, Values, conditions, initial_state, localities, print_frozen, print_value, read_summary,
-    silent, summary_mark,
+    Bounds, Choosing, Condition, FIRST_OBSERVATION, LntWorker, Locality, Machine, Native, PackedLntWorker,
+    Plan, Plans, Shortcuts, Values, choosing, chosen_from, conditions, initial_state, localities,
+    print_frozen, print_value, read_summary, silent, summary_mark,
 };
 use crate::typed::{FunctionId, ProcessId, Program, TypeId};
 
@@ -353,6 +354,28 @@ impl Model for LntModel {
             }
             same
         });
+        told
+    }
+
+    fn silent_choices(&self) -> Vec<SilentChoice> {
+        let (code, types) = (&self.compiled.code, &self.compiled.types);
+        let chosen = |(at, op): (usize, &Op)| {
+            let Op::AnyValue(_, ty) = *op else { return None };
+            let at = at as u32;
+            let from = match choosing(code, types, at) {
+                Some(Choosing::Elements { .. }) => ChosenFrom::Elements,
+                Some(Choosing::Range(_, most, bounds)) => {
+                    ChosenFrom::Words { most, fewer: bounds != Bounds::default() }
+                }
+                None if chosen_from(code, types, at).is_some() => ChosenFrom::Elements,
+                None => ChosenFrom::Type,
+            };
+            let text = format!("any {}", self.program[ty].name);
+            Some(SilentChoice { span: code.spans[at as usize], text, from })
+        };
+        let mut told: Vec<SilentChoice> = code.ops.iter().enumerate().filter_map(chosen).collect();
+        told.sort_by_key(|choice| choice.span);
+        told.dedup();
         told
     }
 

@@ -66,7 +66,7 @@ pub use encounter::{Encounter, Observation, Observer, Obstacle, Participant, Par
 pub use language::{Arguments, Input, Language, Program, Root, Starting, Telling};
 pub use layout::Layout;
 pub use mutant::{Mutant, Operator};
-pub use offer::{Gate, OfferType, OpenOffer};
+pub use offer::{ChosenFrom, Gate, OfferType, OpenOffer, SilentChoice};
 pub use packing::Packing;
 pub use prefetch::prefetch;
 pub use probes::{Instrumented, Probes};
@@ -117,6 +117,11 @@ pub trait Model: Sync {
     /// The actions that took values which nobody had fixed since the model was made, where the language has such, in the
     /// order of the text.
     fn open_offers(&self) -> Vec<OpenOffer> {
+        Vec::new()
+    }
+
+    /// Where values are chosen silently, where the language has that, in the order of the text.
+    fn silent_choices(&self) -> Vec<SilentChoice> {
         Vec::new()
     }
 

@@ -22,6 +22,33 @@ pub struct OpenOffer {
     pub tried: Option<usize>,
 }
 
+/// A place where a value is chosen silently, and what is known there of the values that will do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SilentChoice {
+    /// Where it is written.
+    pub span: source::Span,
+    /// What is chosen.
+    pub text: String,
+    /// What is known of the values that will do.
+    pub from: ChosenFrom,
+}
+
+/// What a condition behind a choice says of the values that will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenFrom {
+    /// They are elements of a list or set.
+    Elements,
+    /// At most so many are left.
+    Words {
+        /// How many.
+        most: u32,
+        /// Whether the state may bound them further.
+        fewer: bool,
+    },
+    /// Nothing: any value of the type may do.
+    Type,
+}
+
 /// The values of an offer, by its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfferType {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use explore::{Compressed, Disk, Exploration, Limits, Outcome, Statistics};
 use lts::StateId;
-use model::{Model, ModelError};
+use model::{ChosenFrom, Model, ModelError};
 use source::Diagnostic;
 
 use crate::failure::{Answer, Failure};
@@ -143,8 +143,9 @@ impl Explore {
     /// Shows how open values were found, if that was asked for, and warns where there were many to try.
     fn tell_open_offers(&self, file: &ModelFile, terminal: &Terminal) {
         let offers = file.model().open_offers();
-        if self.plan && offers.is_empty() {
-            terminal.remark("plan: some partner fixes every value that is received");
+        let choices = if self.plan { file.model().silent_choices() } else { Vec::new() };
+        if self.plan && offers.is_empty() && choices.is_empty() {
+            terminal.remark("plan: no value is left open: some partner fixes every one that is received");
         }
         for offer in offers.iter().filter(|_| self.plan) {
             let place = file.sources.position(offer.span);
@@ -155,6 +156,20 @@ impl Explore {
             let tried = offer.tried.map(|most| format!("up to {most} were tried one by one in a state"));
             let how: Vec<String> = named.into_iter().chain(tried).collect();
             terminal.remark(format!("plan: {} in line {}: {}", offer.text, place.line, how.join("; ")));
+        }
+        for choice in &choices {
+            let place = file.sources.position(choice.span);
+            let how = match choice.from {
+                ChosenFrom::Elements => {
+                    "a condition names a list or set, and only its elements are tried".to_owned()
+                }
+                ChosenFrom::Words { most, fewer } => {
+                    let fewer = if fewer { ", and fewer where the state bounds them" } else { "" };
+                    format!("up to {most} values are tried{fewer}")
+                }
+                ChosenFrom::Type => "conditions tell nothing, so all values of the type are tried".to_owned(),
+            };
+            terminal.remark(format!("plan: {} in line {}: {how}", choice.text, place.line));
         }
         let many =
             offers.iter().filter_map(|offer| Some((offer, offer.tried.filter(|&most| most > MANY_VALUES)?)));

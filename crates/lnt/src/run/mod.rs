@@ -24,6 +24,7 @@ mod successors;
 mod symbolic;
 mod values;
 
+pub use bounds::Bounds;
 pub use domains::{Unlisted, all_values, literal_value};
 pub use flows::{read_summary, summary_mark};
 pub use locality::{Condition, Locality, conditions, decisive, localities};
@@ -32,6 +33,7 @@ pub use native::Native;
 pub use print::{print_frozen, print_value};
 pub use rendezvous::silent;
 pub use shortcuts::Shortcuts;
+pub use sources::{Choosing, choosing, chosen_from};
 pub use successors::{LntWorker, PackedLntWorker, initial_state};
 pub(crate) use successors::{Plan, Plans};
 pub use values::Values;
