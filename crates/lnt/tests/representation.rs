@@ -1726,6 +1726,8 @@ fn bounds_that_the_state_sets_hide_nothing() {
         "(n > 3) and (n <= length (s)) and (n mod 2 == 0)",
         "(n > 4) and (length (s) > 1) and (n < 2)",
         "(n > length (s)) and (n < k)",
+        "(n == 0) and (n > length (s))",
+        "(n >= 4) and (n < length (s))",
     ];
     let (mut steps, mut failures) = (0, 0);
     for guard in guards {

@@ -19,19 +19,19 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// The least and the greatest word that it may be, by what bounds on single slots are.
-    fn words(self, word: impl Fn(Bound) -> u32) -> (u32, u32) {
-        match self {
+    /// The least and the greatest word that it may be, by what bounds on single slots are; nothing if that can't be told.
+    fn words(self, word: impl Fn(Bound) -> u32) -> Option<(u32, u32)> {
+        Some(match self {
             Bound::Word(word) => (word, word),
             Bound::OneOf(first, count) => (first..first + count)
                 .map(|slot| word(Bound::Slot(slot)))
                 .fold((u32::MAX, 0), |(least, most), word| (least.min(word), most.max(word))),
             Bound::Length { upper, .. } => match word(self) {
                 length if length <= upper => (length, length),
-                _ => (0, u32::MAX),
+                _ => return None,
             },
             bound => (word(bound), word(bound)),
-        }
+        })
     }
 }
 
@@ -53,15 +53,15 @@ impl Bounds {
         (mut first, mut last): (u32, u32),
         word: impl Fn(Bound) -> u32,
     ) -> Option<(u32, u32)> {
-        let (least, most) = (|bound: &Bound| bound.words(&word).0, |bound: &Bound| bound.words(&word).1);
-        for bound in &self.below {
-            last = last.min(most(bound).checked_sub(1)?);
+        let words = |bound: &Bound| bound.words(&word);
+        for (_, most) in self.below.iter().filter_map(words) {
+            last = last.min(most.checked_sub(1)?);
         }
-        for bound in &self.above {
-            first = first.max(least(bound).checked_add(1)?);
+        for (least, _) in self.above.iter().filter_map(words) {
+            first = first.max(least.checked_add(1)?);
         }
-        last = self.most.iter().fold(last, |last, bound| last.min(most(bound)));
-        first = self.least.iter().fold(first, |first, bound| first.max(least(bound)));
+        last = self.most.iter().filter_map(words).fold(last, |last, (_, most)| last.min(most));
+        first = self.least.iter().filter_map(words).fold(first, |first, (least, _)| first.max(least));
         (first <= last).then_some((first, last))
     }
 
@@ -75,7 +75,8 @@ impl Bounds {
         self.those(|bound| !matches!(bound, Bound::Word(_)))
     }
 
-    fn those(&self, wanted: impl Fn(&Bound) -> bool) -> Self {
+    /// Those that are wanted.
+    pub fn those(&self, wanted: impl Fn(&Bound) -> bool) -> Self {
         let those = |bounds: &[Bound]| bounds.iter().copied().filter(&wanted).collect();
         Bounds {
             below: those(&self.below),

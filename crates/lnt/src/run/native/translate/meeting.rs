@@ -32,6 +32,8 @@ use crate::typed::TypeId;
 const FEW_VALUES: u64 = 64;
 /// The same for code that is made quickly: tests have small types, and should have values that are named.
 const FEW_VALUES_QUICKLY: u64 = 3;
+/// The greatest and the least of so many slots are not looked for.
+const MANY_SLOTS: u32 = 32;
 /// More values than this, taken together, are not chosen silently before a rendezvous.
 const MOST_CHOSEN: usize = 4096;
 
@@ -709,7 +711,7 @@ impl Building<'_> {
     /// The first word of a range and how many there are, within bounds on slots as they are now. Where there are none, there are no
     /// steps.
     fn narrowed(&mut self, (first, count): (u32, u32), bounds: &Bounds) -> Option<(Value, Value)> {
-        let bounds = bounds.varying();
+        let bounds = bounds.varying().those(|bound| !matches!(bound, Bound::OneOf(_, MANY_SLOTS..)));
         let (mut low, mut high) = (self.word(first), self.word(first + (count - 1)));
         if bounds == Bounds::default() {
             return Some((low, self.word(count)));
@@ -780,10 +782,11 @@ impl Building<'_> {
                         self.builder.ins().udiv_imm(words, i64::from(shape.element.words.max(1)))
                     }
                 };
+                // Asking for it fails.
                 let upper = self.word(upper);
-                let anything = self.word(if most { u32::MAX } else { 0 });
                 let is_told = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, length, upper);
-                self.builder.ins().select(is_told, length, anything)
+                self.require(is_told);
+                length
             }
         })
     }
