@@ -280,9 +280,9 @@ fn the_plan_tells_where_values_come_from() {
     let found = plan(&[]);
     for wanted in [
         "plan: D ?nat in line 12: ",
-        "plan: any nat in line 9: up to 255 values are tried, and fewer where the state bounds them",
-        "plan: any nat in line 10: a condition names a list or set, and only its elements are tried",
-        "plan: any nat in line 11: up to 5 values are tried",
+        "plan: any nat in line 9: conditions leave up to 255 values, and fewer where the state bounds them",
+        "plan: any nat in line 10: a condition names a list or set that it comes from",
+        "plan: any nat in line 11: conditions leave up to 5 values",
     ] {
         assert!(found.iter().any(|line| line.contains(wanted)), "{wanted}: {found:#?}");
     }

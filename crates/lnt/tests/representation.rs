@@ -1842,6 +1842,18 @@ fn rests_of_lists_are_what_they_are_wherever_they_are_read() {
               end trap
            end var
         end function
+        function caught (n : nat, xs : some) : nat is
+           var rest : some, x : nat in
+              rest := {};
+              trap exception E : exit is return length (rest) in
+                 case xs in
+                    cons (x, rest) where x == n -> raise E
+                 |  cons (x, rest) where x > n -> raise E
+                 |  any -> return 9
+                 end case
+              end trap
+           end var
+        end function
         process MAIN [A, B, C : c, L : l] is
            var xs : some, n : nat in
               xs := {};
@@ -1858,6 +1870,7 @@ fn rests_of_lists_are_what_they_are_wherever_they_are_read() {
                  [] A (twice (2, xs))
                  [] B (twice (6, xs))
                  [] n := any nat where n < 4; C (safely (n, xs))
+                 [] B (caught (6, xs))
                  end select
               end loop
            end var
@@ -1867,7 +1880,7 @@ fn rests_of_lists_are_what_they_are_wherever_they_are_read() {
     for padding in ["", " "] {
         let (.., found) = compare(&format!("{text}{padding}"), true);
         assert!(
-            found.failure.is_none() && found.steps.len() >= 20,
+            found.failure.is_none() && found.steps.len() >= 15,
             "{:?}, {} states",
             found.failure,
             found.steps.len()

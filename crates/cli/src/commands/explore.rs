@@ -160,14 +160,12 @@ impl Explore {
         for choice in &choices {
             let place = file.sources.position(choice.span);
             let how = match choice.from {
-                ChosenFrom::Elements => {
-                    "a condition names a list or set, and only its elements are tried".to_owned()
-                }
+                ChosenFrom::Elements => "a condition names a list or set that it comes from".to_owned(),
                 ChosenFrom::Words { most, fewer } => {
                     let fewer = if fewer { ", and fewer where the state bounds them" } else { "" };
-                    format!("up to {most} values are tried{fewer}")
+                    format!("conditions leave up to {most} values{fewer}")
                 }
-                ChosenFrom::Type => "conditions tell nothing, so all values of the type are tried".to_owned(),
+                ChosenFrom::Type => "conditions leave all values of the type".to_owned(),
             };
             terminal.remark(format!("plan: {} in line {}: {how}", choice.text, place.line));
         }
@@ -175,7 +173,7 @@ impl Explore {
             offers.iter().filter_map(|offer| Some((offer, offer.tried.filter(|&most| most > MANY_VALUES)?)));
         let warnings: Vec<Diagnostic> = many
             .map(|(offer, most)| {
-                Diagnostic::warning(format!("{most} values are tried here, one by one"))
+                Diagnostic::warning(format!("in some state, {most} values are tried here, one by one"))
                     .label(offer.span, "nobody fixes what is received")
                     .help(
                         "let a partner send the value, give it a smaller type (`range 0 .. 9 of nat`), or say with a pattern or \
